@@ -9,6 +9,7 @@ import pytest
 
 import surelearn
 from surelearn.cli import _solving
+from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.solvers import Interrupted, Solution
 from surelearn.training.claim import claimed
 
@@ -73,7 +74,7 @@ def report(**changes):
 def test_a_report_in_words(changes, lines):
     said = _solving.in_words(report(**changes), ["a.txt", "b.txt"], surelearn.CRFTagger.task)
     assert said.splitlines() == lines
-    piped = _solving.in_words(report(), ["-"], "sentences", "tags")
+    piped = _solving.in_words(report(), ["-"], SEQUENCES)
     assert "from standard input" in piped
 
 

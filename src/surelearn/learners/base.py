@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
@@ -93,9 +92,9 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     get_params = Parametrized.get_params
     set_params = Parametrized.set_params
 
-    @abstractmethod
     def _settings_for(self, **instead: Any) -> Any:
         """The checked parameters, some of them replaced."""
+        return self.task.settings.of({**self.get_params(deep=False), **instead})
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""

@@ -78,10 +78,6 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
     fit_intercept: bool
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> RowSettings:
-        """The checked parameters, some of them replaced."""
-
-    @abstractmethod
     def _solver(
         self, settings: Any, problem: Problem, *, start: Array | None
     ) -> Callable[[], Solution]:

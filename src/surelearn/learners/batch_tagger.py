@@ -72,10 +72,6 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
     stream_: StreamPosition
 
     @abstractmethod
-    def _settings_for(self, **instead: Any) -> SequenceSettings:
-        """The checked parameters."""
-
-    @abstractmethod
     def _cells(self, settings: Any, batch: SequenceBatch, learnt: NDArray[np.bool_]) -> Cells:
         """The weights that sequences can move; `learnt` tells which are not at the prior."""
 

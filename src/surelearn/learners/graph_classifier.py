@@ -9,7 +9,7 @@ from surelearn import rules
 from surelearn.learners.answers.graphs import GraphAnswers
 from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Online
-from surelearn.learners.tasks.graph_training import GraphSettings, GraphTrainable
+from surelearn.learners.tasks.graph_training import GraphTrainable
 from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs
 
 
@@ -211,6 +211,3 @@ class SureGraphClassifier(GraphAnswers, Online[GraphModel]):
             with self._keeping():
                 GraphTrainable(settings, model, declared=declared, watch=self._publish).learn(block)
         return self
-
-    def _settings_for(self, **instead: Any) -> GraphSettings:
-        return GraphSettings.of({**self.get_params(deep=False), **instead})

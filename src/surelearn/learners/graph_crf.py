@@ -108,9 +108,6 @@ class GraphCRF(BatchGraphs):
         self.dtype = dtype
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> GraphSettings:
-        return GraphSettings.of({**self.get_params(deep=False), **instead})
-
     def _solver(
         self, settings: GraphSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:

@@ -120,9 +120,6 @@ class GraphSVM(BatchGraphs):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> GraphSettings:
-        return GraphSettings.of({**self.get_params(deep=False), **instead})
-
     def _solver(
         self, settings: GraphSettings, problem: Problem, loss: Loss
     ) -> Callable[[], Solution]:

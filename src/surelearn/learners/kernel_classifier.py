@@ -245,9 +245,6 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         self._adopt(shell)
         return self
 
-    def _settings_for(self, **instead: Any) -> KernelSettings:
-        return KernelSettings.of({**self.get_params(deep=False), **instead})
-
     # -------------------------------------------------------------------- input
 
     n_features_in_: int

@@ -128,9 +128,6 @@ class MulticlassSVM(BatchClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _settings_for(self, **instead: Any) -> RowSettings:
-        return RowSettings.of({**self.get_params(deep=False), **instead})
-
     def _solver(
         self, settings: RowSettings, problem: Problem, *, start: Array | None
     ) -> Callable[[], Solution]:

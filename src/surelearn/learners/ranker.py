@@ -269,9 +269,6 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         return opened_groups(source, reading, model=self if goes_on else None)
 
-    def _settings_for(self, **instead: Any) -> RankSettings:
-        return RankSettings.of({**self.get_params(deep=False), **instead})
-
     def _own_reader(self) -> NumberReader:
         """What makes rows for the model there is."""
         names = self.__dict__.get("feature_names_in_")

@@ -389,7 +389,7 @@ class RowLearner(Linear, Streamed[RowModel]):
             block = RowBlock.of(batch_of(twin, *part[:3]), classes)
         else:
             twin.n_features_in_ = twin._n_features_of(part.X)
-        trainable = RowTrainable(twin._settings_for(), reader_of(twin))
+        trainable = RowTrainable(settings_of(twin), reader_of(twin))
         return Shard(part.number, trainable, block)
 
     def _n_features_of(self, X: Any) -> int:
@@ -417,9 +417,6 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         columns = ("text", "features", "label", "weight")
         return opened(source, reading, model=self if goes_on else None, columns=columns)
-
-    def _settings_for(self, **instead: Any) -> RowSettings:
-        return RowSettings.of({**self.get_params(deep=False), **instead})
 
     def _training(self, reading: dict[str, Any]) -> dict[str, Any]:
         return {"calibrate": reading.pop("calibrate", True)}

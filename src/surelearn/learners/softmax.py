@@ -147,9 +147,6 @@ class SoftmaxClassifier(BatchClassifier):
         """
         return super().predict_proba(X)
 
-    def _settings_for(self, **instead: Any) -> RowSettings:
-        return RowSettings.of({**self.get_params(deep=False), **instead})
-
     def _start(self, settings: Any, classes: NDArray[Any], n_features: int) -> Array | None:
         if not self.warm_start or self._fresh or self._model.weights is None:
             return None

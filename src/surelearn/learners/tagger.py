@@ -213,9 +213,6 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
         # Shards number features as they meet them, and again where they are merged.
         return room if settings.n_shards == 1 else 0
 
-    def _settings_for(self, **instead: Any) -> SequenceSettings:
-        return SequenceSettings.of({**self.get_params(deep=False), **instead})
-
     def _trainable(
         self, settings: SequenceSettings, declared: NDArray[Any] | None, *, goes_on: bool
     ) -> SequenceTrainable:

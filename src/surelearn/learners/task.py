@@ -17,6 +17,7 @@ from surelearn import _check
 from surelearn.learners.answers.classifier import copy_temperature
 from surelearn.learners.base import Estimator, is_fitted, not_fitted, settings_of
 from surelearn.learners.file_parts import rule_must_be_known
+from surelearn.learners.settings import Settings
 from surelearn.learners.sources import put_columns
 from surelearn.merging import Way, counts_start_once
 from surelearn.parameters import untrained
@@ -57,6 +58,8 @@ class Shown(NamedTuple):
 class Task(ABC):
     """What a kind of learner says of itself. A task has no state: one serves all its estimators."""
 
+    #: How the parameters of an estimator are checked.
+    settings: ClassVar[type[Settings]]
     #: What a record and a learner of records are called.
     unit: ClassVar[str]
     noun: ClassVar[str]

@@ -417,6 +417,8 @@ temperature_
         return rows, (X, words)
 
     def _remember(self, batch: RowBatch, n: int | None = None) -> None:
+        if not self.vectorizer_.keep_names:
+            return
         texts, words = batch.named
         if (n := batch.size if n is None else n) < len(texts):  # or none has a weight
             if words is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, overload
 
@@ -32,10 +31,6 @@ class GraphAnswers(Estimator[GraphModel]):
 
     n_jobs: int | None
     temperature_: float
-
-    @abstractmethod
-    def _settings_for(self, **instead: Any) -> Any:
-        """The checked parameters, with `instead` in place of some."""
 
     # --------------------------------------------------------------- prediction
 

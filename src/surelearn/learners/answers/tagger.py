@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ from surelearn.decode import Chain
 from surelearn.learners.base import put_model, require_variances, with_variances
 from surelearn.learners.explain.tagger import Explained
 from surelearn.learners.tasks.sequence_task import SEQUENCES
-from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.learners.tasks.structure_merging import StructureMergeState
 from surelearn.learners.tasks.structured import fitted_temperature, share_right
@@ -38,10 +36,6 @@ class Tagger(Explained):
 
     n_jobs: int | None
     temperature_: float
-
-    @abstractmethod
-    def _settings_for(self, **instead: Any) -> SequenceSettings:
-        """The checked parameters, some of them replaced."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Features and weights of one moment, also while another thread is learning."""

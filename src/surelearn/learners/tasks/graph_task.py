@@ -17,6 +17,7 @@ from surelearn.learners.file_parts import (
     weights_out,
 )
 from surelearn.learners.tasks.graph_features import GraphFeatures
+from surelearn.learners.tasks.graph_training import GraphSettings
 from surelearn.learners.tasks.graphs import GraphModel
 from surelearn.learners.tasks.structure_merging import StructureTask
 from surelearn.read import Source
@@ -25,6 +26,7 @@ from surelearn.read import Source
 class GraphTask(StructureTask):
     """Classifiers of graphs: `SureGraphClassifier`, `GraphCRF` and `GraphSVM`."""
 
+    settings = GraphSettings
     unit, noun = "graph", "classifier of graphs"
     not_rows = (
         "{name} must be a classifier of rows, got {model!r}, which takes graphs. Use its methods "

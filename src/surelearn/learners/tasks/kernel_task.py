@@ -41,6 +41,8 @@ _CSR = ("point_starts", "point_features", "point_values")
 class KernelTask(RowTask):
     """Kernel classifiers of rows, which have support points in place of weights."""
 
+    settings = KernelSettings
+
     # ------------------------------------------------------------------- files
 
     def check_params(self, where: str, params: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ from surelearn.learners.task import (
     merged_names,
     refuse_rival,
 )
+from surelearn.learners.tasks.rank_training import RankSettings
 from surelearn.learners.tasks.ranking import RankModel
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
@@ -105,6 +106,7 @@ class Ranked(NamedTuple):
 class RankTask(Task):
     """Rankers: `SureRanker`."""
 
+    settings = RankSettings
     unit, noun = "group", "ranker"
     wrong = " of groups, which are wrong if the best candidate is not first"
     not_rows = (

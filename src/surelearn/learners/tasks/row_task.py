@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,10 @@ from surelearn.learners.file_parts import (
     within,
 )
 from surelearn.learners.labels import as_labels, row_labels
+from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
 from surelearn.learners.task import Progress, Shown, Task, ahead, merged_names, refuse_class
+from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch, Source
@@ -83,6 +85,7 @@ class Judged(NamedTuple):
 class RowTask(Task):
     """Classifiers of rows, also those of other libraries where rows are predicted or judged."""
 
+    settings: ClassVar[type[Settings]] = RowSettings
     unit, noun = "row", "classifier"
     without = frozenset(["all", "cross", "rank"])
 
@@ -216,7 +219,7 @@ class RowTask(Task):
     ) -> Iterator[Prediction]:
         for judged in _of_source([model], source):
             (own,) = judged.judgements
-            kept = None if keep is None else judged.kept
+            kept: Any = None if keep is None else judged.kept
             if isinstance(keep, str):
                 kept = judged.kept[keep]
             yield Prediction(

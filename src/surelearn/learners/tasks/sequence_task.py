@@ -19,6 +19,7 @@ from surelearn.learners.file_parts import (
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.sources import opened_sentences
 from surelearn.learners.task import Progress, refuse_rival
+from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structure_merging import StructureTask
 from surelearn.read import BadInput, Source
@@ -76,6 +77,7 @@ class Tagged(NamedTuple):
 class SequenceTask(StructureTask):
     """Taggers: `SureTagger`, `CRFTagger` and `SVMTagger`."""
 
+    settings = SequenceSettings
     unit, noun, labels = "sentence", "tagger", "tags"
     wrong = " of sentences, which are wrong if one tag is"
     not_rows = (
