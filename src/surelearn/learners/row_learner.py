@@ -494,4 +494,4 @@ def shard_of(
 
 def train_batch(estimator: RowLearner, batch: RowBatch, classes: NDArray[Any]) -> None:
     """Fit an estimator to all rows that it has read; see `row_input.whole_batch`."""
-    estimator._train_batch(estimator._settings_for(), batch, classes)
+    estimator._train_batch(settings_of(estimator), batch, classes)
