@@ -5,7 +5,7 @@ from pathlib import Path
 
 from surelearn import label
 from surelearn.label.choosing import hue_of, key_of, label_search
-from surelearn.learners.explain.palette import COLOURS, line_of, rgb
+from surelearn.learners.explain.highlight import COLOURS, line_of, rgb
 
 
 def test_ten_labels_have_keys_and_more_are_searched():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score
 
-from surelearn.learners.thresholds import best_thresholds
+from surelearn.learners.label_scoring import best_thresholds
 
 
 def most(scores, has):

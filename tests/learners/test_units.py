@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surelearn import SureClassifier, SureTextClassifier, tune
-from surelearn.learners.units import warn_of_units
+from surelearn.learners.row_input import warn_of_units
 
 pytestmark = pytest.mark.filterwarnings("error")
 

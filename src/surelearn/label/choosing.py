@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surelearn.label.html import Html, tag
-from surelearn.learners.explain.palette import COLOURS
+from surelearn.learners.explain.highlight import COLOURS
 
 #: Keys of the first labels; if there are more, labels are searched.
 KEYS = "1234567890"

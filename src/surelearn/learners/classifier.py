@@ -10,10 +10,9 @@ import numpy as np
 from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.learners import reductions
-from surelearn.learners.row_input import known_classes
+from surelearn.learners.row_input import known_classes, warn_of_units
 from surelearn.learners.row_learner import RowLearner
 from surelearn.learners.tasks.rows import union_of_labels
-from surelearn.learners.units import warn_of_units
 
 
 class SureClassifier(RowLearner):

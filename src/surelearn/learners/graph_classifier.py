@@ -9,8 +9,7 @@ from surelearn import rules
 from surelearn.learners.answers.graphs import GraphAnswers
 from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Online
-from surelearn.learners.tasks.graph_training import GraphTrainable
-from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs
+from surelearn.learners.tasks.graphs import GraphModel, GraphTrainable, LabelledGraphs
 
 
 class SureGraphClassifier(GraphAnswers, Online[GraphModel]):

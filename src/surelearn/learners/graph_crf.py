@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from surelearn.learners.batch_graphs import BatchGraphs, Problem
-from surelearn.learners.tasks.graph_training import GraphSettings
+from surelearn.learners.tasks.graphs import GraphSettings
 from surelearn.solvers import Loss, Solution, lbfgs
 
 

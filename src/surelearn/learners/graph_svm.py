@@ -9,7 +9,7 @@ from typing import Any
 from surelearn import _core
 from surelearn.learners.batch import loss_factors
 from surelearn.learners.batch_graphs import BatchGraphs, Problem
-from surelearn.learners.tasks.graph_training import GraphSettings
+from surelearn.learners.tasks.graphs import GraphSettings
 from surelearn.solvers import Loss, Solution, frank_wolfe
 from surelearn.weights import Diagonal
 

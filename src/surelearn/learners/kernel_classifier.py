@@ -23,9 +23,8 @@ from surelearn.learners.row_input import (
     known_classes,
     labelled_batch,
 )
-from surelearn.learners.tasks.kernel import KernelModel
+from surelearn.learners.tasks.kernel import KernelModel, KernelSettings, KernelTraining, absorbed
 from surelearn.learners.tasks.kernel_task import KERNEL
-from surelearn.learners.tasks.kernel_training import KernelSettings, KernelTraining, absorbed
 from surelearn.learners.tasks.rows import RowBatch, union_of_labels
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports

@@ -17,19 +17,17 @@ from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.base import settings_of
 from surelearn.learners.calibration import Follower, class_positions, kept_back
 from surelearn.learners.feature_names import FeatureNames
-from surelearn.learners.label_scoring import LabelScorer, indicator, scorer_of
+from surelearn.learners.label_scoring import LabelScorer, best_thresholds, indicator, scorer_of
 from surelearn.learners.labels import RowLabels, has_many, row_labels
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.row_input import ShardRows
+from surelearn.learners.row_input import ShardRows, warn_of_units
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.row_training import RowBlock, RowTrainable
 from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
-from surelearn.learners.thresholds import best_thresholds
-from surelearn.learners.units import warn_of_units
 from surelearn.merging import MergeState
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from surelearn import _check
-from surelearn.learners.explain.palette import COLOURS as COLOURS
-from surelearn.learners.explain.palette import GREY as GREY
-from surelearn.learners.explain.palette import colour_of as colour_of
+from surelearn.learners.explain.highlight import COLOURS as COLOURS
+from surelearn.learners.explain.highlight import GREY as GREY
+from surelearn.learners.explain.highlight import colour_of as colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

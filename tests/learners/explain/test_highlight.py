@@ -8,7 +8,7 @@ import re
 import pytest
 
 from surelearn import SureTextClassifier
-from surelearn.learners.explain.palette import COLOURS, GREY, rgb
+from surelearn.learners.explain.highlight import COLOURS, GREY, rgb
 
 
 def test_marks_are_safe_and_where_the_words_are():

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from matplotlib.colors import to_rgb
 
-from surelearn.learners.explain.palette import COLOURS, GREY, colour_of, line_of, rgb
+from surelearn.learners.explain.highlight import COLOURS, GREY, colour_of, line_of, rgb
 
 
 def test_colours_begin_anew_after_the_last():

@@ -6,7 +6,7 @@ import pytest
 
 from surelearn import SureGraphClassifier
 from surelearn.constraints import Sequential
-from surelearn.learners.tasks.graph_training import GraphSettings
+from surelearn.learners.tasks.graphs import GraphSettings
 
 
 def settings(**params):

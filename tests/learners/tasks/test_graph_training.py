@@ -8,8 +8,7 @@ import pytest
 from networks import threads, typed
 from surelearn import SureGraphClassifier
 from surelearn.graph import Graph
-from surelearn.learners.tasks.graph_training import GraphSettings, GraphTrainable
-from surelearn.learners.tasks.graphs import LabelledGraphs
+from surelearn.learners.tasks.graphs import GraphSettings, GraphTrainable, LabelledGraphs
 
 
 def learner(**params):

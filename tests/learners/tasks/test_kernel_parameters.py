@@ -7,7 +7,7 @@ import pytest
 
 from surelearn import SureKernelClassifier, kernels
 from surelearn.dual import KernelRows
-from surelearn.learners.tasks.kernel_training import KernelSettings
+from surelearn.learners.tasks.kernel import KernelSettings
 
 
 def settings(rule="arow", **params):

@@ -7,7 +7,7 @@ import numpy as np
 import kernelled
 from surelearn import SureKernelClassifier
 from surelearn.dual import KernelRows
-from surelearn.learners.tasks.kernel_training import KernelSettings, KernelTraining, absorbed
+from surelearn.learners.tasks.kernel import KernelSettings, KernelTraining, absorbed
 from surelearn.learners.tasks.rows import RowBatch
 
 X, Y = kernelled.rows(n=60, n_classes=3)

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from surelearn import SureClassifier, SureTagger, merge
 from surelearn.constraints import Sequential
-from surelearn.learners.tasks.structure_merging import StructureMergeState
+from surelearn.learners.tasks.structures import StructureMergeState
 from tagged import (
     LABELS,
     PAIRED,

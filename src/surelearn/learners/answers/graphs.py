@@ -16,8 +16,7 @@ from surelearn.learners.tasks.graph_features import GraphTable
 from surelearn.learners.tasks.graph_task import GRAPHS
 from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs, Messages
 from surelearn.learners.tasks.sequences import cut
-from surelearn.learners.tasks.structure_merging import StructureMergeState
-from surelearn.learners.tasks.structured import fitted_temperature, share_right
+from surelearn.learners.tasks.structures import StructureMergeState, fitted_temperature, share_right
 from surelearn.merging import Way, way_of
 from surelearn.parameters import untrained
 

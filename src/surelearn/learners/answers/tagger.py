@@ -14,8 +14,7 @@ from surelearn.learners.base import put_model, require_variances, with_variances
 from surelearn.learners.explain.tagger import Explained
 from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel, cut
-from surelearn.learners.tasks.structure_merging import StructureMergeState
-from surelearn.learners.tasks.structured import fitted_temperature, share_right
+from surelearn.learners.tasks.structures import StructureMergeState, fitted_temperature, share_right
 from surelearn.merging import Way, way_of
 from surelearn.parameters import untrained
 from surelearn.templates import Sequences, TokenFeatures

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.graph import Graph
-from surelearn.learners.tasks.structured import known_places
+from surelearn.learners.tasks.structures import known_places
 from surelearn.merging import merged_classes
 from surelearn.rows import rows_of
 

@@ -17,9 +17,8 @@ from surelearn.learners.file_parts import (
     weights_out,
 )
 from surelearn.learners.tasks.graph_features import GraphFeatures
-from surelearn.learners.tasks.graph_training import GraphSettings
-from surelearn.learners.tasks.graphs import GraphModel
-from surelearn.learners.tasks.structure_merging import StructureTask
+from surelearn.learners.tasks.graphs import GraphModel, GraphSettings
+from surelearn.learners.tasks.structures import StructureTask
 from surelearn.read import Source
 
 

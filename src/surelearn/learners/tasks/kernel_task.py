@@ -26,8 +26,7 @@ from surelearn.learners.file_parts import (
     within,
 )
 from surelearn.learners.task import Task
-from surelearn.learners.tasks.kernel import KernelModel
-from surelearn.learners.tasks.kernel_training import KernelSettings
+from surelearn.learners.tasks.kernel import KernelModel, KernelSettings
 from surelearn.learners.tasks.row_task import RowTask, class_facts, multiclass_name
 from surelearn.merging import Way
 from surelearn.rows import rows_of

@@ -13,7 +13,7 @@ from surelearn import _check, constraints
 from surelearn.learners.settings import Parameter, Params, Settings, resolved
 from surelearn.learners.tasks.ranking import GroupBlock, RankModel
 from surelearn.learners.tasks.row_training import Features, RowReader
-from surelearn.learners.tasks.trainable import StructureTrainable
+from surelearn.learners.tasks.structures import StructureTrainable
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
 from surelearn.training.held_out import warn_if_worse

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core, probability, weights
 from surelearn.learners.snapshot import Snapshot, copied
-from surelearn.learners.tasks.structured import columns_state, learn_in_turns, with_merged
+from surelearn.learners.tasks.structures import columns_state, learn_in_turns, with_merged
 from surelearn.merging import MergeState, Way
 from surelearn.training.protocol import UpdateMethod
 from surelearn.weights import Diagonal, Layout, Leads, Tally

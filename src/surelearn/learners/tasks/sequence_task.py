@@ -21,7 +21,7 @@ from surelearn.learners.sources import opened_sentences
 from surelearn.learners.task import Progress, refuse_rival
 from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceModel
-from surelearn.learners.tasks.structure_merging import StructureTask
+from surelearn.learners.tasks.structures import StructureTask
 from surelearn.read import BadInput, Source
 from surelearn.templates import TokenFeatures
 from surelearn.training.salvage import raising, salvaging

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from surelearn.learners.settings import FEATURES, Parameter, Settings, few_rivals, one_of
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
-from surelearn.learners.tasks.structured import with_labels
-from surelearn.learners.tasks.trainable import StructureTrainable
+from surelearn.learners.tasks.structures import StructureTrainable, with_labels
 from surelearn.read import Source
 from surelearn.templates import Sequences, TokenFeatures
 from surelearn.training.protocol import Order, Packed, Report

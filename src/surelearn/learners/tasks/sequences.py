@@ -19,7 +19,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.learners.snapshot import Snapshot, copied
-from surelearn.learners.tasks.structured import (
+from surelearn.learners.tasks.structures import (
     all_classes,
     check_fit,
     known_places,

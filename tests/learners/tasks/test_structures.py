@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from surelearn.learners.tasks.structured import (
+from surelearn.learners.tasks.structures import (
     check_fit,
     fitted_temperature,
     known_places,
