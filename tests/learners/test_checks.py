@@ -11,8 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from surelearn import SureClassifier
-from surelearn.learners.checks import checked, one_dimensional, random_numbers, validated
-from surelearn.learners.row_input import ROWS
+from surelearn.learners.checks import ROWS, checked, one_dimensional, random_numbers, validated
 
 MATRIX = np.arange(6.0).reshape(2, 3)
 PLAIN = [

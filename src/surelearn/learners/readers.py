@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from surelearn import _check, _core
-from surelearn.learners.checks import checked
+from surelearn.learners.checks import ROWS, checked
 from surelearn.learners.feature_names import FeatureNames
-from surelearn.learners.row_input import IN_SOURCE, ROWS, warn_of_units
+from surelearn.learners.row_input import IN_SOURCE, warn_of_units
 from surelearn.learners.tasks.row_training import Features
 from surelearn.merging import Documents, Words
 from surelearn.parameters import untrained

@@ -15,7 +15,7 @@ from surelearn.decode import Code, one_vs_rest
 from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import TEMPERATURE, Probabilistic
 from surelearn.learners.base import require_variances, with_variances
-from surelearn.learners.checks import random_numbers, validated
+from surelearn.learners.checks import ROWS, random_numbers, validated
 from surelearn.learners.explain.explanation import (
     Explanation,
     Subject,
@@ -29,7 +29,7 @@ from surelearn.learners.explain.explanation import (
 from surelearn.learners.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
 from surelearn.learners.labels import RowLabels, as_labels
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.row_input import ROWS, balanced_batch, check_class_weight, labelled_batch
+from surelearn.learners.row_input import balanced_batch, check_class_weight, labelled_batch
 from surelearn.learners.tasks.rows import RowBatch, RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.rows import dense_row, non_zeros, rows_of, rows_of_dict, sparse_row

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from surelearn import _check, _core, rules
 from surelearn.learners.base import Estimator, require_variances, with_variances
-from surelearn.learners.checks import validated
+from surelearn.learners.checks import ROWS, validated
 from surelearn.learners.explain.explanation import Explanation, Subject, Top, of_model, of_row
-from surelearn.learners.row_input import ROWS
 from surelearn.learners.tasks.ranking import GroupBlock, RankModel
 from surelearn.rows import rows_of
 
