@@ -122,7 +122,7 @@ class Layout:
 
     def nbytes(self, n_columns: int) -> int:
         """Size of the weights of `n_columns` columns."""
-        size = self.n_rows * n_columns
+        size = (self.n_features + self.intercept) * n_columns
         full = self.covariance == "full"
         numbers = size * (size + 1 + self.averaged) if full else size * self.parts
         return numbers * np.dtype(self.dtype).itemsize

@@ -97,9 +97,9 @@ class WeightsMemory:
     def made(self, limit: int | None) -> Iterator[None]:
         """Allocate them inside this context: raises before or during the allocation if they do
         not fit in memory."""
-        alone = _ONE_BY_ONE if self.n_bytes >= _SMALL else nullcontext()
-        with alone:
-            self.check(limit)
+        needed = self.n_bytes
+        with _ONE_BY_ONE if needed >= _SMALL else nullcontext():
+            enough_memory(needed, limit, self.said)
             try:
                 yield
             except MemoryError:  # from the core, whose message does not say what was requested

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, cast
 
 from numpy.typing import NDArray
 
@@ -94,7 +94,8 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 
     def _settings_for(self, **instead: Any) -> Any:
         """The checked parameters, some of them replaced."""
-        return self.task.settings.of({**self.get_params(deep=False), **instead})
+        params = Parametrized.get_params(cast(Any, self))
+        return self.task.settings.of({**params, **instead})
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""

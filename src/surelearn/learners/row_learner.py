@@ -329,12 +329,13 @@ class RowLearner(Linear, Streamed[RowModel]):
         settings = settings.for_rows(batch.size)
         many = batch.starts is not None
         start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse, many=many)
-        trainable = RowTrainable(settings, self._own_reader(), start)
+        trainable = RowTrainable(settings, None, start)  # the rows are read
         block = RowBlock.of(batch, classes)
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
         self._train_in_passes(trainable, block, n=block.size, without=kept)
-        self._take(trainable)
+        assert trainable.model is not None
+        self._model = trainable.model
         self._forget()
         if len(kept):
             self._calibrate_on([(block.X[kept], block.labels.take(kept))])

@@ -373,7 +373,14 @@ class StreamTrainer(Generic[B]):
     def _step(self, piece: PreparedBlock[B]) -> None:
         """Learn one block."""
         if piece.size:
-            block = self._learn(piece.block)
+            if self._learner.shows_blocks:
+                self.is_whole = False
+            try:
+                with located(self._source.name, self.position):
+                    block = self._learner.learn(piece.block, self.position)
+            except Refused:
+                self._publish(None)
+                raise
             if self._options.passes > 1 and self.cache.n_blocks == self.position.block:
                 self._keep(piece._replace(block=block))  # for the later passes
         self.position = self.position.after(piece.end, piece.size, piece.n_bad)
@@ -382,16 +389,6 @@ class StreamTrainer(Generic[B]):
         if self._learner.shows_blocks and self._model is not None:
             self._show()
         self._report()
-
-    def _learn(self, block: B) -> B:
-        if self._learner.shows_blocks:
-            self.is_whole = False
-        try:
-            with located(self._source.name, self.position):
-                return self._learner.learn(block, self.position)
-        except Refused:
-            self._publish(None)
-            raise
 
     def _keep(self, piece: PreparedBlock[B]) -> None:
         if not self._options.cache_bytes:

@@ -147,7 +147,8 @@ class RowTrainable:
     Parameters
     ----------
     settings : RowSettings
-    reader : RowReader
+    reader : RowReader or None
+        None for rows in memory, which are read.
     model : RowModel or None
         The model to continue with; None: start untrained.
     declared : ndarray or None
@@ -159,7 +160,7 @@ class RowTrainable:
     def __init__(
         self,
         settings: RowSettings,
-        reader: RowReader,
+        reader: Any,
         model: RowModel | None = None,
         *,
         declared: NDArray[Any] | None = None,
@@ -250,7 +251,9 @@ class RowTrainable:
             self.reader.register(block.features)
         if number > self.kept_until or block.labels.starts is not None:
             new = number == 1
-            self._learn_read(block, order, number=number, starts_pass=starts_pass, counting=new)
+            self._learn_some(
+                block, None, order, number=number, starts_pass=starts_pass, counting=new
+            )
         elif self.kept_until == 1:
             self._learn_halves(block, starts_pass=starts_pass)
         else:
@@ -260,10 +263,10 @@ class RowTrainable:
     def _learn_halves(self, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block of a single pass, and predict some rows of its second half on the way."""
         first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
-        self._learn_part(block, first, number=1, starts_pass=starts_pass, counting=True)
+        self._learn_some(block, first, number=1, starts_pass=starts_pass, counting=True)
         self._follow(block, kept_in_block(block.labels))
         starts_pass = starts_pass and not len(first)
-        self._learn_part(block, second, number=1, starts_pass=starts_pass, counting=True)
+        self._learn_some(block, second, number=1, starts_pass=starts_pass, counting=True)
 
     def _learn_without(
         self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
@@ -273,10 +276,10 @@ class RowTrainable:
         every = np.arange(block.size) if order is None else order
         rows = every[~np.isin(every, kept)]
         new = number == 1
-        self._learn_part(block, rows, number=number, starts_pass=starts_pass, counting=new)
+        self._learn_some(block, rows, number=number, starts_pass=starts_pass, counting=new)
         if number == self.kept_until:
             self._follow(block, kept)
-            self._learn_part(block, kept, number=1, starts_pass=False, counting=False)
+            self._learn_some(block, kept, number=1, starts_pass=False, counting=False)
         elif len(kept):
             some = block.take(kept)
             rows_kept = self.reader.weighed(some.rows, counting=new)
@@ -284,23 +287,28 @@ class RowTrainable:
                 right = scorer_of(self.model, self.settings.rule).right(rows_kept, some.labels)
                 self.model.mistakes[-1] += int(np.count_nonzero(~right))
 
-    def _learn_part(
+    def _learn_some(
         self,
         block: RowBlock,
-        rows: NDArray[np.int64],
+        rows: NDArray[np.int64] | None,
+        order: Order = None,
         *,
         number: int,
         starts_pass: bool,
         counting: bool,
     ) -> None:
-        """Learn some rows of a block, in this order."""
-        if not len(rows):
-            return
-        part = block.take(rows)
+        """Learn a block of a stream, or some of its rows in this order, and count its documents."""
+        if rows is not None:
+            if not len(rows):
+                return
+            block = block.take(rows)
         try:
-            self._learn_read(part, None, number=number, starts_pass=starts_pass, counting=counting)
+            with self._weighed(block.rows, self.model, counting=counting) as weighed:
+                part = block._replace(rows=weighed)
+                self._learn(part, order, number=number, starts_pass=starts_pass, report=None)
         except Refused as error:
-            error.place = int(rows[error.place])
+            if rows is not None:
+                error.place = int(rows[error.place])
             raise
 
     def _follow(self, block: RowBlock, kept: NDArray[np.int64]) -> None:
@@ -315,14 +323,6 @@ class RowTrainable:
             rows = self.reader.weighed(block.take(kept).rows, counting=False)
             self.follower = self.follower.after(asked, rows, places[places >= 0])
             self._publish(model)
-
-    def _learn_read(
-        self, block: RowBlock, order: Order, *, number: int, starts_pass: bool, counting: bool
-    ) -> None:
-        """Learn a block of a stream, and count its documents."""
-        with self._weighed(block.rows, self.model, counting=counting) as rows:
-            weighed = block._replace(rows=rows)
-            self._learn(weighed, order, number=number, starts_pass=starts_pass, report=None)
 
     def _learn(
         self,
@@ -345,7 +345,14 @@ class RowTrainable:
             model.mistakes.append(0)
         self._publish(model)
         batch = RowBatch(block.rows, None, codes, weight, block.numbers, block.labels.starts)
-        self._learn_known(batch, block.span, order=order, counts=number == 1, report=report)
+        before, span = model.counts.copy(), block.span
+        if order is not None:  # it numbers the rows of the block; the core wants those of the batch
+            order, span = order + span[0], (0, len(order))
+        try:
+            model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
+        finally:
+            if number > 1:  # only the first pass adds to the class counts
+                model.counts[:] = before
 
     @contextmanager
     def _weighed(
@@ -362,26 +369,6 @@ class RowTrainable:
                 self.reader.forget(rows, learnt - before)
             raise
 
-    def _learn_known(
-        self,
-        batch: RowBatch,
-        span: tuple[int, int],
-        *,
-        order: Order,
-        counts: bool,
-        report: Report | None,
-    ) -> None:
-        """Learn rows of known classes; only the first pass adds to the class counts."""
-        assert self.model is not None
-        model, before = self.model, self.model.counts.copy()
-        if order is not None:  # it numbers the rows of the block; the core wants those of the batch
-            order, span = order + span[0], (0, len(order))
-        try:
-            model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
-        finally:
-            if not counts:
-                model.counts[:] = before
-
     def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block with new classes."""
         labels = block.labels
@@ -394,17 +381,19 @@ class RowTrainable:
         if starts_pass:
             model.mistakes.append(0)
         batch = RowBatch(block.rows, None, y, block.weight, block.numbers, labels.starts)
-        self._absorb(model, batch)
+        model.absorb(self.settings.method, self._balanced(model, batch), publish=self._publish)
 
     def absorb(self, model: RowModel, batch: RowBatch) -> None:
         """Continue from `model` with rows that may have new classes, counting their documents."""
         with self._weighed(batch.rows, model, counting=True) as rows:
-            self._absorb(model, batch._replace(rows=rows))
+            batch = self._balanced(model, batch._replace(rows=rows))
+            model.absorb(self.settings.method, batch, publish=self._publish)
 
-    def _absorb(self, model: RowModel, batch: RowBatch) -> None:
-        if self.settings.class_weight == "balanced":
-            batch = batch._replace(weight=stream_weight(model, batch))
-        model.absorb(self.settings.method, batch, publish=self._publish)
+    def _balanced(self, model: RowModel, batch: RowBatch) -> RowBatch:
+        """The batch with the balanced weights of a stream, if these are asked for."""
+        if self.settings.class_weight != "balanced":
+            return batch
+        return batch._replace(weight=stream_weight(model, batch))
 
     def _publish(self, model: RowModel) -> None:
         self.model = model

@@ -315,40 +315,23 @@ class RowModel(ClassModel):
         if self.weights is None:  # a single class has nothing to learn, but its rows are counted
             self._count(Tally(end - begin, 0, 0), targets, begin)
             return
-        learnt, stopped = self._pass(method, batch.rows, targets, span, report=report)
-        if stopped:
-            place = begin + learnt.rows
-            row = place if targets.order is None else int(targets.order[place])
-            named = row if batch.numbers is None else int(batch.numbers[row])
-            raise refused(self, named, place, exact=method.scheme.exact)
-
-    def _pass(
-        self,
-        method: UpdateMethod,
-        rows: _core.Rows,
-        targets: Targets,
-        span: tuple[int, int],
-        *,
-        report: Callable[[Tally], None] | None,
-    ) -> tuple[Tally, bool]:
-        """Learn a span; an interruption still counts the rows learnt before it."""
-        begin, end = span
-        done = np.zeros(3, np.uint64)
-        stopped = False
-        weights = _check.trained(self.weights, "learning")
-        weights.use_threads(method.threads)
+        done, stopped = np.zeros(3, np.uint64), False
+        self.weights.use_threads(method.threads)
         core = self.core_method(method)
         try:
             while int(done[0]) < end - begin and not stopped:
                 at = begin + int(done[0])
                 stop = end if report is None else min(end, at + _REPORT)
-                stopped = weights.learn(core, rows, targets, span=(at, stop), done=done)
+                stopped = self.weights.learn(core, batch.rows, targets, span=(at, stop), done=done)
                 if report is not None:
                     report(Tally(*done.tolist()))
-        finally:
-            learnt = Tally(*done.tolist())
-            self._count(learnt, targets, begin)
-        return learnt, stopped
+        finally:  # an interruption still counts the rows learnt before it
+            self._count(Tally(*done.tolist()), targets, begin)
+        if stopped:
+            place = begin + int(done[0])
+            row = place if targets.order is None else int(targets.order[place])
+            named = row if batch.numbers is None else int(batch.numbers[row])
+            raise refused(self, named, place, exact=method.scheme.exact)
 
     def core_method(self, method: UpdateMethod) -> Method:
         """The method in the form of the core."""
