@@ -23,8 +23,7 @@ from reading import content, dumped, rows
 from stores import write_stream
 from surelearn import SureTextClassifier, evaluate, predict, read
 from surelearn.read._columns import Columns, ColumnSpec, faulty, labels_of, shown
-from surelearn.read._csv_dialect import CsvDialect
-from surelearn.read._csv_rows import CsvRows, Header
+from surelearn.read._csv_rows import CsvDialect, CsvRows, Header
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surelearn import _check
-from surelearn.read._kept import Kept, joined_kept
-from surelearn.read._labels import Labels, spans_of
+from surelearn.read._labels import Kept, Labels, joined_kept, spans_of
 
 if TYPE_CHECKING:
     from surelearn.read._files import Stamp

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from surelearn._check import BadInput, Keyword, Message, is_utf8, listing
 from surelearn.read._batch import Batch
-from surelearn.read._kept import Kept
-from surelearn.read._labels import Labels
+from surelearn.read._labels import Kept, Labels
 
 if TYPE_CHECKING:
     import pyarrow

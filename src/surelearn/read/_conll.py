@@ -211,7 +211,7 @@ class ConllU:
         return [i for i in stretch if _WORD.fullmatch(rows[i][0])]
 
     def fault(self, row: list[str], layout: ConllColumns) -> str | None:
-        if _is_comment(row):
+        if row[0].startswith("#"):  # a comment
             return None
         wrong = _wrong_width(row, layout.width)
         if wrong is not None or _NO_WORD.fullmatch(row[0]):
@@ -353,10 +353,6 @@ def _cut(words: list[Any], ends: list[int]) -> list[list[Any]]:
 def _wrong_width(row: list[str], width: int) -> str | None:
     n = len(row)
     return None if n == width else f"expected {width} column{'s'[: width - 1]}, got {n}."
-
-
-def _is_comment(row: list[str]) -> bool:
-    return row[0].startswith("#")
 
 
 def _u_name(keyword: str, given: str) -> str:

@@ -1,7 +1,6 @@
 """csv and tsv: finds the columns and cuts files into blocks of whole rows.
 
-A row is a line, unless a newline is inside quotes. Quotes count only at the start of a column.
-"""
+A row is a line, unless a newline is inside quotes. Quotes count only at the start of a column."""
 
 from __future__ import annotations
 
@@ -12,9 +11,9 @@ from surelearn import _check
 from surelearn._check import BadInput, Keyword, Message, NoRecords
 from surelearn.read._batch import Place, Source
 from surelearn.read._columns import Columns, ColumnSpec, shown, there
-from surelearn.read._csv_dialect import CsvDialect
 from surelearn.read._csv_rows import (
     NUMBER,
+    CsvDialect,
     CsvRows,
     Header,
     kind_of_column,
@@ -58,21 +57,26 @@ class CsvSource(Source):
         start = start or Place()
         if self.can_restart and self._columns is None:
             # Also when reading continues midway: the first rows decide the types of all rows.
-            self._columns = self._first_look()
+            blocks = (block for file in self.files for block in self._rows_of(file, Place()))
+            if (first := next(blocks, None)) is None:
+                raise NoRecords(self.name)
+            self._columns = self._look(*first)
         for number, file in enumerate(self.files[start.file :], start=start.file):
             place = start if number == start.file else Place(number)
             for header, block in self._rows_of(file, place, (ends or {}).get(number)):
                 if self._columns is None:
                     self._columns = self._look(header, block)
                 there(self._columns.all_names, header.names, file.name)
-                reader = self._reader(header, self._columns)
+                reader = CsvRows(
+                    header,
+                    self._columns,
+                    self._dialect,
+                    separator=self._wanted.separator,
+                    skip_bad=self._skip_bad,
+                )
                 yield replace(block, reader=reader, rows=self._dialect.rows)
         if self._columns is None:
             raise NoRecords(self.name)
-
-    def _reader(self, header: Header, columns: Columns) -> CsvRows:
-        separator = self._wanted.separator
-        return CsvRows(header, columns, self._dialect, separator=separator, skip_bad=self._skip_bad)
 
     def _rows_of(
         self, file: File, place: Place, end: int | None = None
@@ -106,12 +110,6 @@ class CsvSource(Source):
             first = block.first + block.data.count(b"\n", 0, end)
             return Header(names, encoding), replace(block, data=block.data[end:], first=first)
         return None, block
-
-    def _first_look(self) -> Columns:
-        for file in self.files:
-            for header, block in self._rows_of(file, Place()):
-                return self._look(header, block)
-        raise NoRecords(self.name)
 
     def _look(self, header: Header, block: Lines) -> Columns:
         """Choose the columns and the kind of labels, from the first rows."""

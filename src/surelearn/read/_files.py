@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surelearn import _check
 from surelearn._check import BadInput, Unreachable
-from surelearn.read._xz import XzReader
 
 if TYPE_CHECKING:
     from surelearn.read._remote import Remote
@@ -144,7 +143,9 @@ class File:
 
     def arriving(self, kind: type[PipeStream]) -> PipeStream:
         """Open standard input or a pipe."""
-        stream = _stdin() if self.is_stdin else _pipe(self.path)
+        if self.is_stdin and sys.stdin is None:
+            raise BadInput(f"{STDIN_NAME} must be open, got a closed one.")
+        stream = sys.stdin.buffer if self.is_stdin else _pipe(self.path)
         self._arriving = kind(self.name, stream)
         return self._arriving
 
@@ -290,12 +291,6 @@ def _descriptor(stream: Any) -> int | None:
         return None
 
 
-def _stdin() -> Any:
-    if sys.stdin is None:
-        raise BadInput(f"{STDIN_NAME} must be open, got a closed one.")
-    return sys.stdin.buffer
-
-
 def _pipe(path: str) -> Any:
     """Open a pipe or a device."""
     flags = os.O_RDONLY
@@ -415,3 +410,52 @@ def _remote(filesystem: Remote, path: str, endings: Endings, format: str | None)
 def _is_pipe(path: str) -> bool:
     """Whether the path exists and is neither a file nor a folder."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
+#: Compressed bytes that are read at a time.
+_CHUNK = 1 << 16
+
+
+class XzReader:
+    """The decoded bytes of an open .xz file.
+
+    Parameters
+    ----------
+    raw : binary file
+        It is not closed here.
+    """
+
+    closed = False
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        self._held = b""  # compressed bytes that no decoder has seen
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; none only at the end of the file."""
+        while not self._decoder.eof or self._begin():
+            data, self._held = self._held, b""
+            if self._decoder.needs_input and not data and not (data := self._raw.read(_CHUNK)):
+                raise EOFError("it ends within a stream.")
+            if part := self._decoder.decompress(data, size):
+                return part
+        return b""
+
+    def _begin(self) -> bool:
+        """Skip the padding after a stream and begin the next one; False at the end of the file."""
+        rest = self._decoder.unused_data or self._raw.read(_CHUNK)
+        padding = 0
+        while rest and not self._held:
+            self._held = rest.lstrip(b"\0")
+            padding += len(rest) - len(self._held)
+            rest = self._held or self._raw.read(_CHUNK)
+        if padding % 4:
+            raise lzma.LZMAError(f"{padding} bytes of padding, which come in fours.")
+        if self._held:
+            self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+        return bool(self._held)
+
+    def close(self) -> None:
+        """End reading."""
+        self.closed = True

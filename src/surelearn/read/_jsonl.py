@@ -31,8 +31,7 @@ from surelearn.read._columns import (
     text_values,
 )
 from surelearn.read._encoding import not_utf8
-from surelearn.read._kept import kept_column, values_of
-from surelearn.read._labels import Labels
+from surelearn.read._labels import Labels, kept_column, values_of
 from surelearn.read._lines import Lines
 
 if TYPE_CHECKING:

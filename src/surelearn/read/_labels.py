@@ -1,7 +1,8 @@
-"""Labels of records, one or many for each, as codes into a list of distinct values."""
+"""Columns that a batch has beside its features: labels as codes, and those of `keep` unchanged."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -79,3 +80,37 @@ def spans_of(bounds: NDArray[np.int64], chosen: Any) -> tuple[NDArray[np.int64],
     sizes = np.diff(bounds)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return starts, np.repeat(bounds[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
+
+
+#: Kept columns by name.
+Kept = Mapping[str, NDArray[Any]]
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def values_of(values: Sequence[Any]) -> NDArray[Any]:
+    """Values as an array: numeric if all have one numeric type, else of objects.
+
+    Texts are objects, because a numpy string array gives each text the room of the longest.
+    """
+    types = set(map(type, values))
+    plain = types in ({bool}, {float}) or (types == {int} and all(v in _INT64 for v in values))
+    return np.array(values) if plain else np.fromiter(values, object, len(values))
+
+
+def kept_column(column: Any) -> NDArray[Any]:
+    """A kept column of an Arrow table; dates and times become texts, which lose no digits."""
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_temporal(column.type):
+        column = column.cast(pyarrow.string())
+    return values_of(column.to_pylist())
+
+
+def joined_kept(parts: Sequence[Kept]) -> Kept:
+    """The kept columns of several batches, joined."""
+    return {
+        name: values_of([value for part in parts for value in part[name].tolist()])
+        for name in parts[0]
+    }

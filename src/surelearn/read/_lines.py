@@ -41,11 +41,6 @@ _FILLED_LINE = re.compile(rb"^[^\n]*\S[^\n]*", re.MULTILINE)
 Split = Callable[[Stream], Iterator[bytes]]
 
 
-def filled_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of each line that is not blank."""
-    return (found.span() for found in _FILLED_LINE.finditer(data))
-
-
 @dataclass(frozen=True)
 class Lines:
     """Whole lines of one file."""
@@ -56,7 +51,10 @@ class Lines:
     end: Place
     n_bytes: int
     reader: Reader | None = None
-    rows: Callable[[bytes], Iterable[tuple[int, int]]] = filled_lines
+    #: Start and end of each row; by default of each line that is not blank.
+    rows: Callable[[bytes], Iterable[tuple[int, int]]] = lambda data: (
+        line.span() for line in _FILLED_LINE.finditer(data)
+    )
 
     def parse(self) -> Batch:
         assert self.reader is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -54,8 +54,8 @@ def feature_names(value: Any) -> tuple[str, ...] | None:
 def label_type(value: Any) -> type | None:
     if value not in (None, str, int):
         raise ValueError(_check.must("label_type", "be str or int", value))
-    found: type | None = value
-    return found
+    label_type: type | None = value
+    return label_type
 
 
 def distinct(name: str, value: Any, *, but: str | None = None) -> tuple[str, ...]:
@@ -125,19 +125,3 @@ def encoding(value: object) -> str | None:
         known = "be one that Python knows, such as 'latin-1' or 'utf-16'"
         raise ValueError(_check.must("encoding", known, name)) from None
     return None if found.name.replace("_", "-") in ("utf-8", "utf-8-sig") else name
-
-
-def format_unknown(
-    name: str, ending: str, formats: Sequence[str], such: str = ".jsonl"
-) -> _check.BadInput:
-    return _check.BadInput(
-        _check.Message(
-            "{name} must have an extension that shows its format, such as {such}, got {ending!r}. "
-            "Name the {format}: {formats}.",
-            name=name,
-            such=such,
-            ending=ending,
-            format=_check.Keyword("format"),
-            formats=", ".join(formats),
-        )
-    )

@@ -97,9 +97,9 @@ def sentences(
     names = None if columns is None else _names(columns)
     read = FORMATS[one_format(files, FORMATS, format, _guess)](names, label)
     make = partial(Reader, read, encoding=encoding, skip_bad=skip_bad)
-    found = SentenceSource(files, make, partial(whole_sentences, read))
-    found.settings = {} if encoding is None else {"encoding": encoding}
-    return found
+    made = SentenceSource(files, make, partial(_whole_sentences, read))
+    made.settings = {} if encoding is None else {"encoding": encoding}
+    return made
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
@@ -135,7 +135,7 @@ class SentenceSource(LineSource):
         return Sentences(X[:n], n_bad=n_bad, tags=tags[:n] if labelled else None)
 
 
-def whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
+def _whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:
     """Blocks of whole sentences of a stream; every block but the last has a token."""
 
     def last_end(data: bytes, seen: int) -> int:

@@ -12,7 +12,7 @@ from surelearn.read import _options
 from surelearn.read._batch import Source
 from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
-from surelearn.read._csv_dialect import CsvDialect
+from surelearn.read._csv_rows import CsvDialect
 from surelearn.read._files import Endings, File, files_of, one_format
 from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
@@ -148,7 +148,7 @@ def batches(
         _check.need("reading a frame", "pyarrow", "files")
         return TableSource([frame(source, wanted, skip_bad)], wanted, skip_bad=skip_bad)
     files = files_of(source, filesystem, FORMATS, format, encoding=written["encoding"])
-    kind = one_format(files, FORMATS, format, _guess)
+    kind = one_format(files, FORMATS, format, partial(guessed_format, FORMATS, "jsonl"))
     _options.only_for(kind, zero_based=zero_based or None, weight=wanted.weight, **written)
     if kind not in ("svmlight", "vw"):  # the core parses these two
         _check.need(f"reading {kind}", "pyarrow", "files")
@@ -210,13 +210,22 @@ def formats_by_extension(
     return {format_of(file, formats) for file in files_of(source, filesystem, formats, None)}
 
 
-def _guess(file: File) -> str:
-    if file.is_stdin:
-        return "jsonl"
-    kind = format_of(file, FORMATS)
-    if kind is None:
-        raise _options.format_unknown(file.name, file.ending, list(FORMATS))
-    return kind
+def guessed_format(formats: Endings, of_stdin: str, file: File) -> str:
+    """The format that the name of a file shows; another one for standard input."""
+    kind = of_stdin if file.is_stdin else format_of(file, formats)
+    if kind is not None:
+        return kind
+    raise _check.BadInput(
+        _check.Message(
+            "{name} must have an extension that shows its format, such as {such}, got {ending!r}. "
+            "Name the {format}: {formats}.",
+            name=file.name,
+            such=formats[of_stdin][0],
+            ending=file.ending,
+            format=_check.Keyword("format"),
+            formats=", ".join(formats),
+        )
+    )
 
 
 def format_of(file: File, formats: Endings) -> str | None:

@@ -16,10 +16,9 @@ from surelearn.read import _svmlight, _vw
 from surelearn.read._batch import Batch
 from surelearn.read._columns import Columns, there
 from surelearn.read._files import File
-from surelearn.read._kept import values_of
-from surelearn.read._labels import Labels
+from surelearn.read._labels import Labels, values_of
 from surelearn.read._lines import Lines, LineSource, lines_of
-from surelearn.read._sparse_rows import Parsed, too_wide
+from surelearn.read._svmlight import Parsed, too_wide
 
 #: Default size of the hashed feature space of Vowpal Wabbit text.
 HASHED = 2**18

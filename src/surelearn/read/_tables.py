@@ -22,7 +22,7 @@ from surelearn.read._columns import (
     shown,
     there,
 )
-from surelearn.read._kept import kept_column
+from surelearn.read._labels import kept_column
 from surelearn.read._stores import Store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from surelearn import _core
-from surelearn.read._sparse_rows import BadLine, BytesLike, Parsed, bad_lines, bytes_of
+from surelearn.read._svmlight import BadLine, BytesLike, Parsed, bad_lines, bytes_of
 
 
 def parse(
