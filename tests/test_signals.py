@@ -400,7 +400,7 @@ def test_ctrl_c_ends_messages_that_do_not_settle() -> None:
 #: A command in which a destructor swallows the first Ctrl-C, as any destructor may.
 SWALLOWED = """
 import os, signal, sys, time
-from surelearn.cli._stopping import stoppable
+from surelearn.cli._app import stoppable
 class Deaf:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from surelearn import _check
 from surelearn._check import BadInput, Keyword, Message, NoRecords
-from surelearn.cli._app import app
-from surelearn.cli._wording import in_options
+from surelearn.cli._app import app, in_options
 
 COMMANDS = typer.main.get_command(app)
 

@@ -1,4 +1,4 @@
-"""A folder of models and of reviews to judge them by."""
+"""Folders of models, and of reviews or sentences to judge them by."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import TEST
+import surelearn
+from command import TEST, ok_tag
+from learners.tasks.test_sequence_training import text
 from streaming import topical, write
-from surelearn import SureClassifier, SureTextClassifier
+from surelearn import SureClassifier, SureTagger, SureTextClassifier
 
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "fine cast", "dull, dull cast"]
 LABELS = ["good", "good", "bad", "bad", "good", "bad"]
@@ -43,3 +45,19 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "test.jsonl").write_text("\n".join(records))
     (path / "bad.jsonl").write_text("\n".join([*records, "{"]))
     return path
+
+
+@pytest.fixture
+def sentence_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of sentences, where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(text(60))
+    Path("test.txt").write_text(text(30, seed=1))
+    return tmp_path
+
+
+@pytest.fixture
+def tagger(sentence_folder: Path) -> SureTagger:
+    """A tagger that was trained on them."""
+    ok_tag("train", "a.txt", "-o", "m.sure", "--passes", 3)
+    return surelearn.load("m.sure")

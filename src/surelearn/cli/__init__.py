@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn, cast
 
 from surelearn import _lazy
-from surelearn.cli._streams import stand_in
 
 __all__ = ["main"]
 
@@ -16,7 +17,7 @@ _EXTRA = ("typer", "rich")
 
 def main() -> None:
     """Run the command. If the extra `cli` is missing, print how to install it and exit with 1."""
-    stand_in()
+    _replace_closed_streams()
     _lazy.IS_COMMAND = True
     try:
         from surelearn.cli._app import app
@@ -46,3 +47,31 @@ def _leave(code: Any) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _replace_closed_streams() -> None:
+    """Replace closed standard streams.
+
+    The descriptors 0, 1 and 2 are opened, so that no other file gets one of them and receives what
+    is printed. Error messages are dropped; printing a result raises. Standard input stays None.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        # Unbuffered: what is left in a buffer would raise once more when the process exits.
+        sys.stdout = io.TextIOWrapper(cast(Any, _Closed()), write_through=True)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
+
+
+class _Closed(io.RawIOBase):
+    """A closed standard output: every write raises."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> NoReturn:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")

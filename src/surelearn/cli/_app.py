@@ -1,4 +1,4 @@
-"""The group of sub-commands, one file each; must not know what they compute.
+"""The group of sub-commands, one file each: their errors in one line, and Ctrl-C; no computing.
 
 This module imports only what typer needs: ``surelearn --help`` waits for every import here.
 """
@@ -6,15 +6,19 @@ This module imports only what typer needs: ``surelearn --help`` waits for every 
 from __future__ import annotations
 
 import os
+import shlex
+import signal
 import sys
-from typing import Annotated, Any
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import rich  # noqa: F401  (sub-commands print with it: fail here if it is missing, not midway)
 import typer
 from typer.core import TyperGroup
 
 from surelearn import __version__
-from surelearn.cli._stopping import stoppable
 from surelearn.cli.demo import demo
 from surelearn.cli.evaluate import evaluate
 from surelearn.cli.explain import explain
@@ -26,8 +30,15 @@ from surelearn.cli.simulate import simulate
 from surelearn.cli.tag import tag
 from surelearn.cli.train import train
 
+if TYPE_CHECKING:
+    from surelearn._check import Keyword
+
 #: The exit code of a process that a shell saw die of SIGPIPE (13): the reader of its pipe is gone.
 _BROKEN_PIPE = 128 + 13
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Seconds after which a signal is raised again: a destructor may have swallowed the exception.
+_AGAIN = 2.0
 
 
 class _Commands(TyperGroup):
@@ -62,8 +73,6 @@ def _say(line: str | None) -> None:
 
 def _line(error: Exception, commands: TyperGroup) -> str | None:
     """The error as one line; None if it is a bug of surelearn and needs its traceback."""
-    from surelearn.cli._wording import in_options
-
     text = in_options(error, commands)
     if isinstance(error, MemoryError) and text in ("", "std::bad_alloc"):
         text = "there must be enough memory for this, got too little."
@@ -111,3 +120,83 @@ def _surelearn(
     ] = False,
 ) -> None:
     """Linear classifiers that know how sure they are of every weight."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Make SIGTERM raise KeyboardInterrupt, as Ctrl-C does.
+
+    The command then exits with the usual codes of a shell: 130 for Ctrl-C and 143 for SIGTERM.
+    """
+    received: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        received.append(number)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+        raise KeyboardInterrupt
+
+    def stop_again(_: int, frame: Any) -> None:
+        signal.raise_signal(received[-1])  # training may have a handler of its own by now
+
+    before = {number: signal.getsignal(number) for number in _SIGNALS if _is_heard(number)}
+    for number in before:
+        signal.signal(number, stop)
+    if before:
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop_again)
+    try:
+        yield
+    except BaseException as error:
+        # An interrupted import may raise any exception, so the signal decides, not the type.
+        if received or isinstance(error, KeyboardInterrupt):
+            raise typer.Exit(128 + (received or [signal.SIGINT])[0]) from None
+        raise
+    finally:
+        if received:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_heard(number: int) -> bool:
+    """Whether to catch this signal: only in the main thread, and not if the process ignores it.
+
+    A shell starts background jobs with Ctrl-C ignored; that must stay so.
+    """
+    here = threading.current_thread() is threading.main_thread()
+    return here and signal.getsignal(number) not in (signal.SIG_IGN, None)
+
+
+def in_options(said: BaseException | str, group: Any) -> str:
+    """The text of an error or a sentence, with keywords spelled as options of these commands."""
+    from surelearn._check import Message
+
+    text = said.args[0] if isinstance(said, BaseException) and said.args else said
+    if not isinstance(text, Message):
+        return str(said)
+    options = _options_of(group)
+    return text.spelled(lambda keyword: _option(keyword, options))
+
+
+def _option(keyword: Keyword, options: Mapping[str, str]) -> str:
+    if keyword.name not in options:
+        return str(keyword)
+    option, value = options[keyword.name], keyword.value
+    if value is None or value is True:
+        return option
+    if isinstance(value, type):
+        value = value.__name__
+    listed = ",".join(value) if isinstance(value, list | tuple) else str(value)
+    typed = shlex.quote(listed.replace("\t", "\\t"))
+    return f"{option} {typed}"
+
+
+def _options_of(group: Any) -> dict[str, str]:
+    """The options of all commands, keyed by parameter name."""
+    found: dict[str, str] = {}
+    for command in group.commands.values():
+        if hasattr(command, "commands"):
+            found |= _options_of(command)
+        for parameter in command.params:
+            long = [option for option in parameter.opts if option.startswith("--")]
+            found |= dict.fromkeys([parameter.name], long[0]) if long else {}
+    return found

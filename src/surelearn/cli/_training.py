@@ -27,7 +27,7 @@ _MOST = 10
 #: The report lists at most this many passes from the start, and as many from the end.
 _ENDS = 5
 
-Output = Annotated[
+ModelOutput = Annotated[
     Path, typer.Option("--output", "-o", dir_okay=False, help="Where to write the model.")
 ]
 Passes = Annotated[
@@ -85,12 +85,19 @@ def learn(
     try:
         with warnings_shown(), progress_bar(quiet=quiet) as shown:
             counted = _Counted(shown)
+            interval = int(every) if every.isdigit() else every
             model.fit_stream(
-                files, checkpoint=output, checkpoint_every=_every(every), progress=counted, **more
+                files, checkpoint=output, checkpoint_every=interval, progress=counted, **more
             )
         return counted.learnt
     except KeyboardInterrupt:
-        _say_interrupted(model, output)
+        said = "interrupted before anything was learnt."
+        if hasattr(model, "stream_"):
+            said = (
+                f"interrupted after {model.stream_.rows:,} rows of pass {model.stream_.number}. "
+                f"The model so far is in {os.fspath(output)}; --resume continues."
+            )
+        typer.echo(f"surelearn: {said}", err=True)
         raise
 
 
@@ -119,23 +126,7 @@ class _Counted:
             self._shown(now)
 
 
-def _every(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
-
-
 # --------------------------------------------------------------------- reports
-
-
-def _say_interrupted(model: Any, output: Claim) -> None:
-    if not hasattr(model, "stream_"):
-        typer.echo("surelearn: interrupted before anything was learnt.", err=True)
-        return
-    rows = model.stream_.rows
-    typer.echo(
-        f"surelearn: interrupted after {rows:,} rows of pass {model.stream_.number}. "
-        f"The model so far is in {os.fspath(output)}; --resume continues.",
-        err=True,
-    )
 
 
 def report(model: Any, output: Path, learnt: int, begin: float) -> dict[str, Any]:

@@ -82,10 +82,12 @@ def info(model: Model, as_json: Json = False) -> None:
 
 def _facts(path: Path, model: Any) -> dict[str, Any]:
     """All facts as JSON has them, without those that do not apply to this kind of model."""
+    from surelearn import files
+
     facts: dict[str, Any] = {
         "file": str(path),
         "bytes": path.stat().st_size,
-        "version": _version(path),
+        "version": files.settings(path).text("version", default="unknown"),
         "kind": type(model).__name__,
         **model.task.facts(model),
         **(_of_rule(model) if hasattr(model, "rule") else _of_solver(model)),
@@ -114,12 +116,6 @@ def _of_solver(model: Any) -> dict[str, Any]:
     for name, attribute in _SOLVED.items():  # a merged model has none of these
         facts[name] = getattr(model, attribute, None)
     return {name: value for name, value in facts.items() if value is not None}
-
-
-def _version(path: Path) -> str:
-    from surelearn import files
-
-    return files.settings(path).text("version", default="unknown")
 
 
 def _shown(name: str, value: Any) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from surelearn.cli import _labels, _options, _training
 from surelearn.cli._options import GROUPS, ROWS, Files, reads, takes
-from surelearn.cli._training import Output, Rule, Run
+from surelearn.cli._training import ModelOutput, Rule, Run
 
 if TYPE_CHECKING:
     from surelearn.learners.classifier import SureClassifier
@@ -61,7 +61,7 @@ _TRIED = 20_000
 def train(
     files: Files,
     *,
-    output: Output,
+    output: ModelOutput,
     rank: Annotated[
         bool,
         typer.Option("--rank", help="Train a ranker on groups: svmlight with qid, or vw."),

@@ -1,6 +1,7 @@
 """csv and tsv: finds the columns and cuts files into blocks of whole rows.
 
-A row is a line, unless a newline is inside quotes. Quotes count only at the start of a column."""
+A row is a line, unless a newline is inside quotes. Quotes count only at the start of a column.
+"""
 
 from __future__ import annotations
 

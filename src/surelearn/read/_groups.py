@@ -1,6 +1,7 @@
 """Files of groups of candidates, to learn a ranking; a bad line skips or refuses its whole group.
 
-Guesses the format from the file name."""
+Guesses the format from the file name.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Parses a block of svmlight text, ``label [qid:n] index:value ... # comment``, into rows.
 
-The parser of Vowpal Wabbit text gives the same rows and bad lines."""
+The parser of Vowpal Wabbit text gives the same rows and bad lines.
+"""
 
 from __future__ import annotations
 

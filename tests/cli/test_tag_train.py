@@ -22,7 +22,7 @@ from surelearn import CRFTagger, SureTagger, SureTextClassifier, SVMTagger, rule
 from surelearn.cli._progress import share
 
 
-def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
+def test_a_tagger_comes_out_of_a_file(sentence_folder: Path) -> None:
     said = ok("train", "a.txt", "-o", "m.sure")
     assert said.startswith(
         "Learnt 60 sentences of 6 tags from a.txt in 10 passes.\nProgressive val"
@@ -36,7 +36,7 @@ def test_a_tagger_comes_out_of_a_file(folder: Path) -> None:
     assert model.predict([[("the", "D"), ("mill", "N")]]) == [["B-NP", "I-NP"]]
 
 
-def test_every_option_reaches_the_tagger(folder: Path) -> None:
+def test_every_option_reaches_the_tagger(sentence_folder: Path) -> None:
     Path("more.txt").write_text("# of the word before\n\npos[-1]|pos[0]\n B:pos[0] \n")
     said = ok(
         "train", "a.txt", "-o", "m.sure", "--columns", "word,pos,chunk", "--label", "chunk",
@@ -57,7 +57,7 @@ def test_every_option_reaches_the_tagger(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["crf", "svm"])
-def test_batch_taggers_come_out_of_files(folder: Path, kind: str) -> None:
+def test_batch_taggers_come_out_of_files(sentence_folder: Path, kind: str) -> None:
     option = ("--l2", 0.5, "--l1", 0.01) if kind == "crf" else ("--C", 0.5)
     said = ok("train", "a.txt", "-o", "m.sure", "--model", kind, *option, "--seed", 3)
     made = CRFTagger(l2=0.5, l1=0.01) if kind == "crf" else SVMTagger(C=0.5)
@@ -78,7 +78,7 @@ def test_batch_taggers_come_out_of_files(folder: Path, kind: str) -> None:
     assert run_command("explain", "m.sure", "--top", "2").stdout == f"{by_hand.explain(top=2)}\n"
 
 
-def test_a_crf_is_resumed_from_its_weights(folder: Path) -> None:
+def test_a_crf_is_resumed_from_its_weights(sentence_folder: Path) -> None:
     ok("train", "a.txt", "-o", "m.sure", "--model", "crf", "--columns", "w,_,chunk")
     cold = surelearn.load("m.sure").n_iter_
     found = json.loads(ok("train", "a.txt", "-o", "m.sure", "--resume", "--l2", 1.1, "--json"))
@@ -90,7 +90,7 @@ def test_a_crf_is_resumed_from_its_weights(folder: Path) -> None:
     assert found["objective"] == model.objective_
 
 
-def test_files_of_rows_are_refused(folder: Path) -> None:
+def test_files_of_rows_are_refused(sentence_folder: Path) -> None:
     Path("r.jsonl").write_text('{"text": "a", "label": "b"}\n' * 3)
     ok("train", "a.txt", "-o", "t.sure")
     for command in (("train", "r.jsonl", "-o", "m.sure"), ("predict", "t.sure", "r.jsonl"),
@@ -101,7 +101,7 @@ def test_files_of_rows_are_refused(folder: Path) -> None:
     assert not Path("m.sure").exists()
 
 
-def test_templates_of_crfpp(folder: Path) -> None:
+def test_templates_of_crfpp(sentence_folder: Path) -> None:
     Path("template").write_text("# words\nU00:%x[0,0]\nU01:%x[-1,1]/%x[0,1]\n\nB\n")
     ok("train", "a.txt", "-o", "m.sure", "--templates", "template", "--passes", 1)
     assert surelearn.load("m.sure").templates == ["w[0]", "pos[-1]|pos[0]", "B:"]
@@ -110,7 +110,7 @@ def test_templates_of_crfpp(folder: Path) -> None:
     assert surelearn.load("m.sure").templates == ["form[0]", "tag[-1]|tag[0]", "B:"]
 
 
-def test_going_on_takes_columns_and_settings_from_the_tagger(folder: Path) -> None:
+def test_going_on_takes_columns_and_settings_from_the_tagger(sentence_folder: Path) -> None:
     ok("train", "a.txt", "-o", "m.sure", "--columns", "w,_,chunk", "--passes", 1)
     with open("a.txt", "a") as file:
         file.write("\n" + text(20, seed=2))
@@ -124,7 +124,7 @@ def test_going_on_takes_columns_and_settings_from_the_tagger(folder: Path) -> No
     assert "templates must stay None in a fitted model" in done.stderr
 
 
-def test_another_rule_is_refused_where_training_continues(folder: Path) -> None:
+def test_another_rule_is_refused_where_training_continues(sentence_folder: Path) -> None:
     ok("train", "a.txt", "-o", "m.sure", "--passes", 1, "--rule", "arow")
     done = run("train", "a.txt", "-o", "m.sure", "--resume", "--rule", "stdev")
     assert done.exit_code == 2
@@ -133,7 +133,7 @@ def test_another_rule_is_refused_where_training_continues(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_sentences_arrive_on_standard_input(folder: Path) -> None:
+def test_sentences_arrive_on_standard_input(sentence_folder: Path) -> None:
     said = subprocess.run(
         [*COMMAND, "tag", "train", "-", "-o", "m.sure"], input=text(40), text=True, check=True,
         capture_output=True,
@@ -179,7 +179,9 @@ def test_sentences_arrive_on_standard_input(folder: Path) -> None:
         (["a.txt", "-o", "a.txt"], 2, "output must not be one of the inputs"),
     ],
 )
-def test_what_train_refuses(folder: Path, arguments: list[str], status: int, match: str) -> None:
+def test_what_train_refuses(
+    sentence_folder: Path, arguments: list[str], status: int, match: str
+) -> None:
     Path("bad.txt").write_text("a A X\nb B\n")
     Path("empty.txt").write_text("# nothing\n")
     SureTextClassifier(passes=1).fit(["good", "bad"], ["p", "n"]).save("c.sure")
@@ -252,7 +254,7 @@ def wait_for_a_checkpoint(process: subprocess.Popen[str], path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_many_moments_training_ends_with_the_same_bytes(folder: Path) -> None:
+def test_killed_at_many_moments_training_ends_with_the_same_bytes(sentence_folder: Path) -> None:
     """Promise 10, for taggers."""
     Path("a.txt").write_text(text(4000))
     options = ("a.txt", "--passes", "2", "--checkpoint-every", "100")
@@ -278,7 +280,7 @@ def test_killed_at_many_moments_training_ends_with_the_same_bytes(folder: Path) 
     assert Path("killed.sure").read_bytes() == Path("whole.sure").read_bytes()
 
 
-def test_what_was_merged_reads_and_writes_the_same_columns(folder: Path) -> None:
+def test_what_was_merged_reads_and_writes_the_same_columns(sentence_folder: Path) -> None:
     numbered = [f"{i} {line}" if line else "" for i, line in enumerate(text(60).split("\n"))]
     Path("n.txt").write_text("\n".join(numbered))
     columns = ("--columns", "_,w,pos,chunk", "-q")
