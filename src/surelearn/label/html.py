@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from surelearn.learners.explain.palette import COLOURS
+
 #: Characters that a reader cannot see but that change what they see: controls, spaces without
 #: width, the marks and overrides of right-to-left text, and bytes of file names that are no UTF-8.
 #: Lines may end as on Windows.
@@ -40,7 +42,8 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
 
 def join(parts: Iterable[Any]) -> Html:
     """Parts one after the other."""
-    return Html("".join(_child(part) for part in parts))
+    there = (part for part in parts if part is not None and part is not False)
+    return Html("".join(x if isinstance(x, Html) else escape(str(x)) for x in there))
 
 
 def shown(text: str) -> Html:
@@ -61,7 +64,23 @@ def _attribute(key: str, value: Any) -> str:
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
 
 
-def _child(part: Any) -> str:
-    if part is None or part is False:
-        return ""
-    return part if isinstance(part, Html) else escape(str(part))
+#: Keys of the first labels; if there are more, labels are searched.
+KEYS = "1234567890"
+
+
+def key_of(i: int) -> str | None:
+    """The key of the i-th label, None beyond the tenth."""
+    return KEYS[i] if i < len(KEYS) else None
+
+
+def hue_of(place: int | None) -> str:
+    """The style of the label at this place of the palette; None: of what is no label."""
+    return "none" if place is None else f"l{place % len(COLOURS)}"
+
+
+def label_search(n_labels: int) -> Html | None:
+    """A field that finds a label, if there are more than keys."""
+    if n_labels <= len(KEYS):
+        return None
+    return tag("input", type="search", id="find-label", placeholder="Find a label ( / )",
+               aria_label="Find a label", autocomplete="off")  # fmt: skip

@@ -6,15 +6,20 @@ import ctypes
 import gc
 import hashlib
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from tempfile import TemporaryFile, gettempdir
+from threading import Lock
 from typing import Any, NamedTuple
+from weakref import finalize
+
+import numpy as np
 
 from surelearn import _check, read
 from surelearn.label.records import EMPTY, Records
-from surelearn.label.texts import TextFile
 
 #: A label that is no label: a missing value, or an empty cell of csv.
 _NONE = (None, "")
@@ -189,10 +194,10 @@ def read_sentences(
         once += [batch.X[i] for i in new]
         labels += batch.y or ()
         n_bad += batch.n_bad
-    return _items(_Found(once, records, labels, n_bad), list, source)
+    return _items(_ReadItems(once, records, labels, n_bad), list, source)
 
 
-class _Found(NamedTuple):
+class _ReadItems(NamedTuple):
     """Items, each once; the place and the label of each record; records that were skipped."""
 
     X: Any
@@ -201,7 +206,7 @@ class _Found(NamedTuple):
     n_bad: int
 
 
-def _texts(source: read.Source, label: str | None, id: str | None, records: Records) -> _Found:
+def _texts(source: read.Source, label: str | None, id: str | None, records: Records) -> _ReadItems:
     """The texts of a source, batch by batch, so that few are in memory at a time."""
     numbers: dict[Hashable, int] = {}
     ids: dict[str, int] = {}
@@ -224,7 +229,7 @@ def _texts(source: read.Source, label: str | None, id: str | None, records: Reco
         n_bad += batch.n_bad
     if not records.items and not n_bad:
         raise _check.NoRecords(source.name)
-    return _Found(file, records, labels, n_bad)
+    return _ReadItems(file, records, labels, n_bad)
 
 
 def _check_ids(name: str, values: list[Any], ids: dict[str, int], records: Records) -> None:
@@ -252,7 +257,7 @@ def _addresses(source: Any, reading: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _items(found: _Found, plain: Any, source: Any, **columns: Any) -> Items:
+def _items(found: _ReadItems, plain: Any, source: Any, **columns: Any) -> Items:
     places = found.records.items
     start, n_clashes = _known(places, found.labels, plain)
     n_empty = places.count(EMPTY)
@@ -309,3 +314,69 @@ def _one_or_more(label: Any, separator: str | None) -> Any:
 def _names(source: Any) -> list[str]:
     listed = [source] if isinstance(source, str | os.PathLike) else source
     return [os.fspath(name) for name in listed]
+
+
+class TextFile:
+    """Texts in a temporary file without a name; a model takes it as a column of texts.
+
+    Several threads may read it. It is gone with the process.
+
+    Parameters
+    ----------
+    texts : iterable of str, optional
+
+    Examples
+    --------
+    >>> file = TextFile(["a fine film", "a dull film"])
+    >>> file[1]
+    'a dull film'
+    >>> file.take([1, 0]).to_pylist()
+    ['a dull film', 'a fine film']
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._file = TemporaryFile(buffering=0)  # noqa: SIM115  (open as long as this object lives)
+        finalize(self, self._file.close)
+        self._lock = Lock()
+        self._ends = array("q", [0])
+        self.extend(texts)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Add texts at the end."""
+        encoded = [text.encode() for text in texts]
+        left = memoryview(b"".join(encoded))
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:  # a full disk, for one
+            raise OSError(error.errno, error.strerror, gettempdir()) from error
+        for text in encoded:
+            self._ends.append(self._ends[-1] + len(text))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> str:
+        return self._bytes(i).decode()
+
+    def take(self, rows: Any) -> Any:
+        """Texts by number, as a pyarrow.LargeStringArray."""
+        import pyarrow as pa
+
+        found = [self._bytes(i) for i in np.asarray(rows).tolist()]
+        ends = np.cumsum([0, *map(len, found)], dtype=np.int64)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(found))]
+        return pa.Array.from_buffers(pa.large_string(), len(found), buffers)
+
+    def to_pylist(self) -> list[str]:
+        """All texts."""
+        return list(self)
+
+    def _bytes(self, i: int) -> bytes:
+        begin, end = self._ends[i], self._ends[i + 1]
+        with self._lock:
+            self._file.seek(begin)
+            return self._file.read(end - begin)

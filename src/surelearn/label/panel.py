@@ -1,10 +1,10 @@
-"""The panel beside the question: how far it is, and whether to stop; must not know requests."""
+"""The panel beside the question, with its charts: how far it is, and whether to stop."""
 
 from __future__ import annotations
 
-from surelearn.label import charts
-from surelearn.label.choosing import hue_of
-from surelearn.label.html import Html, shown, tag
+from collections.abc import Sequence
+
+from surelearn.label.html import Html, hue_of, shown, tag
 from surelearn.label.progress import FEWEST, Report, Share
 
 
@@ -36,7 +36,7 @@ def _labels(found: Report, what: str) -> Html:
         tag(
             "li",
             tag("span", shown(name), class_="name", title=name),
-            _meter(name, n, most),
+            tag("meter", min=0, max=most, value=n, aria_label=f"{name}: {n}"),
             tag("b", f"{n:,}"),
             class_=hue_of(place),
         )
@@ -53,10 +53,6 @@ def _labels(found: Report, what: str) -> Html:
         tag("ul", *rows, tag("li", tag("span", f"and {more} more labels")) if more > 0 else None,
             class_="counts"),
     )  # fmt: skip
-
-
-def _meter(name: str, n: int, most: int) -> Html:
-    return tag("meter", min=0, max=most, value=n, aria_label=f"{name}: {n}")
 
 
 def _error(found: Report, what: str) -> Html:
@@ -99,7 +95,7 @@ def _source(explore: float) -> tuple[Html | str, ...]:
 def _hard(found: Report, what: str) -> Html:
     """The error of all questions, which are mostly hard ones."""
     lines = [("chosen", found.curve), ("random", found.random_curve)]
-    chart = charts.curves(lines, title="Error of the last answers by number of labels")
+    chart = curves(lines, title="Error of the last answers by number of labels")
     hint = (
         f"Most {what} are asked because the model is unsure of them. It predicts these too before "
         "it learns the answer, and is wrong more often than in the pool, however much it learns."
@@ -124,7 +120,7 @@ def _line(name: str, kind: str, *value: Html | str | None) -> Html:
 
 
 def _sure(found: Report, what: str) -> Html:
-    chart = charts.bars(
+    chart = bars(
         found.histogram, lowest=found.lowest, title="Probability of the best label in the pool"
     )
     none = "Nothing is left to predict." if found.is_done else "Two labels are needed first."
@@ -134,3 +130,75 @@ def _sure(found: Report, what: str) -> Html:
     return tag(
         "section", title, *([chart, tag("p", hint, class_="hint")] if found.histogram else [empty])
     )
+
+
+_WIDTH, _HEIGHT = 320, 120
+_LEFT, _BOTTOM, _TOP = 34, 22, 8
+
+Points = Sequence[tuple[int, float]]
+
+
+def curves(lines: Sequence[tuple[str, Points]], *, title: str) -> Html:
+    """Lines of shares over the number of labels; each has a class for its looks."""
+    most = max((x for _, points in lines for x, _ in points), default=1)
+    highest = max((y for _, points in lines for _, y in points), default=0.0)
+    high = next((end for end in (0.05, 0.1, 0.2, 0.5) if highest <= end), 1.0)  # a round number
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        right, up = _WIDTH - 8 - _LEFT, _HEIGHT - _BOTTOM - _TOP
+        return _LEFT + right * x / most, _HEIGHT - _BOTTOM - up * y / high
+
+    drawn = [
+        tag("polyline", class_=f"curve {name}", points=_points([place(*p) for p in points]))
+        for name, points in lines
+        if points
+    ]
+    left, base = place(0, 0)
+    right, top = place(most, high)
+    return _svg(
+        title,
+        tag("path", class_="axis", d=f"M{left:.1f} {top:.1f}V{base:.1f}H{right:.1f}"),
+        _text(left - 5, top + 4, f"{high:.0%}", "end"),
+        _text(left - 5, base, "0", "end"),
+        _text(left, base + 15, "0", "middle"),
+        _text(right, base + 15, f"{most:,} labels", "end"),
+        *drawn,
+    )
+
+
+def bars(shares: Sequence[float], *, lowest: float, title: str) -> Html:
+    """A histogram of probabilities from `lowest` to 1."""
+    high = max([*shares, 1e-9])
+    width = (_WIDTH - 8 - _LEFT) / max(1, len(shares))
+    base, up = _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP
+    drawn = [
+        tag(
+            "rect",
+            class_="bar",
+            x=f"{_LEFT + i * width + 1:.1f}",
+            y=f"{base - up * share / high:.1f}",
+            width=f"{width - 2:.1f}",
+            height=f"{up * share / high:.1f}",
+        )
+        for i, share in enumerate(shares)
+    ]
+    return _svg(
+        title,
+        *drawn,
+        tag("path", class_="axis", d=f"M{_LEFT} {base}H{_WIDTH - 8}"),
+        _text(_LEFT - 5, _TOP + 4, f"{high:.0%}", "end"),
+        _text(_LEFT, base + 15, f"{lowest:.0%}", "middle"),
+        _text(_WIDTH - 8, base + 15, "100% sure", "end"),
+    )
+
+
+def _svg(title: str, *parts: Html) -> Html:
+    return tag("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=title)
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> Html:
+    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -16,9 +16,8 @@ import numpy as np
 
 from surelearn import _check
 from surelearn.label.items import Items
-from surelearn.label.learner import Learner, TextLearner
+from surelearn.label.learner import Learner, ManyLearner, TagLearner, TextLearner
 from surelearn.label.ledger import Ledger, Step, is_sound
-from surelearn.label.refitted import ManyLearner, TagLearner
 from surelearn.label.spans import OUTSIDE, choices, has_spans, span_tags
 from surelearn.label.store import Event, Store, check_whole, damaged
 
