@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from losses import TwoClassLoss
-from surelearn.solvers import Prior, laplace
+from surelearn.solvers import Prior, Progress, laplace, printed
 
 
 def test_the_gradient_of_the_prior_is_that_of_its_value():
@@ -42,3 +42,20 @@ def test_laplace_is_the_inverse_hessian_of_orthogonal_features(precision):
         hessian[j] = (above - below) / (2 * step)
     want = np.diagonal(np.linalg.inv(hessian + np.diag(np.broadcast_to(precision, 3))))
     np.testing.assert_allclose(laplace(loss, Prior(None, precision), w), want, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("gap", "line"),
+    [
+        (0.0123456, "iteration 12: objective 12,345.7, gap 0.0123, 3.2 s\n"),
+        (None, "iteration 12: objective 12,345.7, 3.2 s\n"),
+    ],
+)
+def test_a_line_names_objective_gap_and_seconds(capsys, gap, line):
+    report = printed(1)
+    report(Progress(12, 12345.6789, gap, 3.21))
+    assert capsys.readouterr().out == line
+
+
+def test_nothing_is_printed_unless_asked():
+    assert printed(0) is None

@@ -1,8 +1,7 @@
 """Scores: answers and truth in, numbers and their text out; must not know models or sources."""
 
 from surelearn.scores._chunks import ChunkCounts, ChunkScores, are_chunk_tags, chunk_scores
-from surelearn.scores._comparison import Comparison
-from surelearn.scores._interval import share_interval
+from surelearn.scores._comparison import Comparison, share_interval
 from surelearn.scores._label_scores import LabelScores
 from surelearn.scores._rankings import RankingScores, ranking_scores, scored_groups
 from surelearn.scores._result import Evaluation

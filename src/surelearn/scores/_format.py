@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from surelearn.scores._interval import in_words
+from surelearn.scores._comparison import in_words
 from surelearn.table import word
 
 if TYPE_CHECKING:

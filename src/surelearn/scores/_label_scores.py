@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.scores._comparison import Comparison
+from surelearn.scores._comparison import Comparison, in_words, share_interval
 from surelearn.scores._format import Looks, many, rows_of, unknown
-from surelearn.scores._interval import in_words, share_interval
 from surelearn.scores._result import Counts, OfLabels, Scores
 from surelearn.table import Table
 

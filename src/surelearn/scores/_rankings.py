@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.scores._interval import in_words, share_interval
+from surelearn.scores._comparison import in_words, share_interval
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.probability import Reliability
 from surelearn.scores import _format
-from surelearn.scores._comparison import Comparison
-from surelearn.scores._interval import share_interval
+from surelearn.scores._comparison import Comparison, share_interval
 from surelearn.table import Table, word
 
 Array = NDArray[np.float64]

@@ -7,8 +7,16 @@
 from surelearn.solvers._collinear import Joined
 from surelearn.solvers._frank_wolfe import Machine, frank_wolfe
 from surelearn.solvers._lbfgs import lbfgs
-from surelearn.solvers._objective import Loss, Prior, laplace
-from surelearn.solvers._progress import Interrupted, Progress, Report, Solution, printed
+from surelearn.solvers._objective import (
+    Interrupted,
+    Loss,
+    Prior,
+    Progress,
+    Report,
+    Solution,
+    laplace,
+    printed,
+)
 from surelearn.solvers._stochastic import stochastic
 
 __all__ = [

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from surelearn.solvers._objective import Array
-from surelearn.solvers._progress import Interrupted, Solution
+from surelearn.solvers._objective import Array, Interrupted, Solution
 
 #: Digits of a feature's signature: equal up to rounding, and never by chance.
 _DIGITS = 10

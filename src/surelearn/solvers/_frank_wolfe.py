@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
+from surelearn.solvers._objective import Clock, Interrupted, Report, Solution
 from surelearn.weights import Diagonal
 
 Array = NDArray[np.float64]

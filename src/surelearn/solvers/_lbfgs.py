@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surelearn import _check
-from surelearn.solvers._objective import Array, Loss, Prior, curvature
-from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
+from surelearn.solvers._objective import (
+    Array,
+    Clock,
+    Interrupted,
+    Loss,
+    Prior,
+    Report,
+    Solution,
+    curvature,
+)
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

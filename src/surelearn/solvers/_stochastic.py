@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.solvers._objective import Array, Loss, Prior
-from surelearn.solvers._progress import Clock, Interrupted, Report, Solution
+from surelearn.solvers._objective import Array, Clock, Interrupted, Loss, Prior, Report, Solution
 
 #: How many examples the first step size is tried on, and how far apart trials are.
 _TRIED = 1000
