@@ -154,7 +154,7 @@ def by_shared_features(X: Any, Z: Any, *, most: int = 50) -> list[NDArray[np.int
 
 
 def _best(labels: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """The labels of the largest scores, ascending; of equal scores the first labels."""
+    """The labels of the largest scores, ascending; ties go to the first labels."""
     some = scores > 0
     labels, scores = labels[some], scores[some]
     if len(labels) > most:

@@ -20,7 +20,7 @@ from surelearn.cli.tag import SENTENCES
 from surelearn.evaluation import chunk_scores
 from surelearn.prediction import predict_tags
 from surelearn.solvers import Interrupted, Solution
-from surelearn.training.claim import claimed
+from surelearn.training.checkpoint import claimed
 
 
 def test_columns_are_named_between_commas():

@@ -93,7 +93,7 @@ def test_labels_are_added_and_used(tmp_path):
     page = browser.post("/labels", data={"label": "odd"}, headers={"x-part": "1"})
     assert 'value="odd"' in page.text
     browser.post("/answer", data={"item": shown_item(page), "label": "odd"})
-    assert [step.label for step in found.lessons()] == ["odd"]
+    assert [step.label for step in found.label_steps()] == ["odd"]
 
 
 def test_search_choose_and_review(tmp_path):

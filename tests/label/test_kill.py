@@ -82,5 +82,5 @@ def test_every_acknowledged_answer_is_there(tmp_path, run):
         assert set(told) <= saved
         assert len(saved) <= len(told) + len(PEOPLE)  # at most one each was on its way
         session = Session(read_texts(pool), opened)
-        assert {step.item for step in session.lessons()} == {item for _, item, _ in saved}
+        assert {step.item for step in session.label_steps()} == {item for _, item, _ in saved}
         assert session.question("ann") is not None

@@ -15,7 +15,7 @@ def test_a_report_counts_labels_and_errors(tmp_path):
     seen = report(found)
     assert (seen.n_labels, seen.n_items, seen.n_skipped) == (80, 300, 1)
     assert sum(n for _, n in seen.counts) == 80
-    judged = [step for step in found.lessons() if step.predicted is not None]
+    judged = [step for step in found.label_steps() if step.predicted is not None]
     assert seen.error.n == len(judged)
     assert seen.error.value == pytest.approx(
         sum(s.label != s.predicted for s in judged) / len(judged)

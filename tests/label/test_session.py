@@ -198,7 +198,7 @@ def test_labels_of_the_files_are_learnt_first_and_earlier_answers_stay(tmp_path)
     items = pool(20)
     start = Items(items.X, {0: "bad", 1: "good"})
     found = session(tmp_path, start)
-    assert [step.item for step in found.lessons()] == [0, 1]
+    assert [step.item for step in found.label_steps()] == [0, 1]
     assert found.learner.decides
     found.store.close()
     clash = session(tmp_path, Items(items.X, {0: "good", 2: "other"}))
@@ -238,7 +238,7 @@ def test_a_store_of_another_model_is_refused(tmp_path):
 def test_what_is_drawn_at_random_is_marked(tmp_path):
     found = session(tmp_path, pool(200), explore=0.3)
     answer(found, n=60)
-    drawn = [step.at_random for step in found.lessons()]
+    drawn = [step.at_random for step in found.label_steps()]
     assert 8 <= sum(drawn) <= 30
 
 

@@ -18,7 +18,7 @@ import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
 from surelearn.learners.partitions import fitted, n_rounds, shard_state
 from surelearn.merging import HOWS, Evidence, MergeState
-from surelearn.merging._threads import slices
+from surelearn.merging._exact import slices
 from surelearn.training.prefetch import prefetch
 from surelearn.training.shards import spans
 
@@ -194,7 +194,7 @@ def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
         cuts.append(slices(n, threads))
         return cuts[-1]
 
-    monkeypatch.setattr("surelearn.merging._threads._FEWEST", 10)
+    monkeypatch.setattr("surelearn.merging._exact._FEWEST", 10)
     for room in ("_sums", "_moves"):
         monkeypatch.setattr(f"surelearn.merging.{room}.slices", counted)
     assert bits(SureClassifier(**params, n_jobs=4).fit(X, y)) == bits(one)

@@ -49,14 +49,14 @@ class Shrinking:
         best, other = int(self._found.best[row]), int(self._found.next[row])
         code = self._model.code
         if self._model.many_labels:
-            self._suppose(row, [best])
+            self._learn_hypothetically(row, [best])
         elif code is not None:
             for problem in np.flatnonzero(code.matrix[best] | code.matrix[other]).tolist():
-                self._suppose(row, [problem])
+                self._learn_hypothetically(row, [problem])
         else:
-            self._suppose(row, [0] if len(self._model.classes) == 2 else [best, other])
+            self._learn_hypothetically(row, [0] if len(self._model.classes) == 2 else [best, other])
 
-    def _suppose(self, row: int, columns: list[int]) -> None:
+    def _learn_hypothetically(self, row: int, columns: list[int]) -> None:
         weights = _check.trained(self._model.weights, "batch")
         covariance = self._model.projection == "covariance"
         weights.hypothetical_update(self._rule, self._rows, row, columns, covariance=covariance)

@@ -19,7 +19,7 @@ from surelearn.cli._progress import progress_bar, share, warnings_shown
 if TYPE_CHECKING:
     from surelearn.learners import StreamProgress
     from surelearn.learners.task import Task
-    from surelearn.training.claim import Claim
+    from surelearn.training.checkpoint import Claim
 
 #: The report names at most this many columns.
 _MOST = 10
@@ -69,7 +69,7 @@ def writing(output: Path, files: list[str]) -> Iterator[Claim]:
     """Check before the work that the model can be written, and lock its file."""
     _options.check_apart(output, files)
     _options.check_model(output, "--output")
-    from surelearn.training.claim import claimed
+    from surelearn.training.checkpoint import claimed
 
     with claimed(output) as checkpoint:
         yield checkpoint

@@ -188,7 +188,7 @@ def _export(session: Session, path: Path, *, agreed: bool) -> None:
 
     data = exported(session, path.suffix[1:], agreed=agreed)
     path.write_bytes(data)
-    typer.echo(f"{sum(1 for _ in session.lessons()):,} labelled texts are in {path}.")
+    typer.echo(f"{sum(1 for _ in session.label_steps()):,} labelled texts are in {path}.")
 
 
 def _items(
@@ -209,7 +209,7 @@ def _say_pool(session: Session, path: Path) -> None:
     typer.echo(f"{len(session.items):,} {what} to choose from.")
     for line in session.told():
         typer.echo(f"{line[0].upper()}{line[1:]}.")
-    n_labels = sum(1 for _ in session.lessons())
+    n_labels = sum(1 for _ in session.label_steps())
     have = f" {n_labels:,} are there already." if n_labels else ""
     typer.echo(f"Answers are kept in {path}.{have}")
 

@@ -23,7 +23,7 @@ from surelearn.cli.predict import begun, prediction_bar
 
 if TYPE_CHECKING:
     from surelearn.learners.task import Task
-    from surelearn.training.claim import Claim
+    from surelearn.training.checkpoint import Claim
 
 Files = Annotated[
     list[str],

@@ -100,7 +100,7 @@ Answer = tuple[int, Any, Given, bool]
 def _agreed(session: Session) -> Iterator[Answer]:
     """The label that counts of each item, in the order in which the model learnt them."""
     ledger = session.ledger
-    for step in session.lessons():
+    for step in session.label_steps():
         settled = ledger.settled.get(step.item)
         yield step.item, step.label, settled or ledger.first(step.item), settled is not None
 

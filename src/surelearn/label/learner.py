@@ -304,13 +304,13 @@ class Refitted(Learner):
 
     def _take(self, step: Step) -> None:
         self._closed[step.item] = True
-        lessons = self._lessons(self._steps)
+        label_steps = self._label_steps(self._steps)
         if step.kind == "skip":
             return
-        if self._is_whole(len(lessons)) or not self.decides:
-            self._fit(lessons)
+        if self._is_whole(len(label_steps)) or not self.decides:
+            self._fit(label_steps)
         else:
-            self._go_on(lessons[-1:])
+            self._go_on(label_steps[-1:])
 
     def _undo(self) -> None:
         self._restart(self._steps)
@@ -319,40 +319,40 @@ class Refitted(Learner):
         self._closed = np.zeros(len(self.items), dtype=bool)
         self._closed[[step.item for step in steps]] = True
         self.model = self._make()
-        lessons = self._lessons(steps)
-        whole = next((n for n in range(len(lessons), 0, -1) if self._is_whole(n)), 0)
-        self._fit(lessons[:whole])
-        for n in range(whole, len(lessons)):
+        label_steps = self._label_steps(steps)
+        whole = next((n for n in range(len(label_steps), 0, -1) if self._is_whole(n)), 0)
+        self._fit(label_steps[:whole])
+        for n in range(whole, len(label_steps)):
             if self.decides:
-                self._go_on(lessons[n : n + 1])
+                self._go_on(label_steps[n : n + 1])
             else:
-                self._fit(lessons[: n + 1])
+                self._fit(label_steps[: n + 1])
 
     @staticmethod
     def _is_whole(n: int) -> bool:
         return n % (1 + n // 100) == 0
 
     @staticmethod
-    def _lessons(steps: list[Step]) -> list[Step]:
+    def _label_steps(steps: list[Step]) -> list[Step]:
         return [step for step in steps if step.kind == "tell"]
 
-    def _fit(self, lessons: list[Step]) -> None:
+    def _fit(self, label_steps: list[Step]) -> None:
         self.model = self._make()
         if self.decides:
-            for _ in range(_PASSES if lessons else 0):
-                self._go_on(lessons)
-        elif self._can_fit(lessons):
-            self.model.fit(*self._rows(lessons))
+            for _ in range(_PASSES if label_steps else 0):
+                self._go_on(label_steps)
+        elif self._can_fit(label_steps):
+            self.model.fit(*self._rows(label_steps))
 
-    def _go_on(self, lessons: list[Step]) -> None:
-        self.model.partial_fit(*self._rows(lessons))
+    def _go_on(self, label_steps: list[Step]) -> None:
+        self.model.partial_fit(*self._rows(label_steps))
 
     @abstractmethod
-    def _rows(self, lessons: list[Step]) -> tuple[Any, list[Any]]:
+    def _rows(self, label_steps: list[Step]) -> tuple[Any, list[Any]]:
         """X and y."""
 
     @abstractmethod
-    def _can_fit(self, lessons: list[Step]) -> bool:
+    def _can_fit(self, label_steps: list[Step]) -> bool:
         """Whether there are labels enough to fit a model."""
 
     @abstractmethod
@@ -414,11 +414,11 @@ class ManyLearner(Refitted):
         found = self.model.predict(self._texts(items))
         return np.array(["; ".join(sorted(map(str, labels))) for labels in found])
 
-    def _rows(self, lessons: list[Step]) -> tuple[Any, list[Any]]:
-        return self._texts(np.array([s.item for s in lessons])), [s.label for s in lessons]
+    def _rows(self, label_steps: list[Step]) -> tuple[Any, list[Any]]:
+        return self._texts(np.array([s.item for s in label_steps])), [s.label for s in label_steps]
 
-    def _can_fit(self, lessons: list[Step]) -> bool:
-        return any(step.label for step in lessons)
+    def _can_fit(self, label_steps: list[Step]) -> bool:
+        return any(step.label for step in label_steps)
 
     def _doubts(self, items: NDArray[np.int64]) -> NDArray[np.float64]:
         from surelearn.active import scores
@@ -481,11 +481,13 @@ class TagLearner(Refitted):
         found = self.model.predict([self.items.X[item] for item in items.tolist()])
         return np.array([tag for tags in found for tag in tags])
 
-    def _rows(self, lessons: list[Step]) -> tuple[Any, list[Any]]:
-        return [self.items.X[step.item] for step in lessons], [step.label for step in lessons]
+    def _rows(self, label_steps: list[Step]) -> tuple[Any, list[Any]]:
+        return [self.items.X[step.item] for step in label_steps], [
+            step.label for step in label_steps
+        ]
 
-    def _can_fit(self, lessons: list[Step]) -> bool:
-        return len({tag for step in lessons for tag in step.label}) > 1
+    def _can_fit(self, label_steps: list[Step]) -> bool:
+        return len({tag for step in label_steps for tag in step.label}) > 1
 
     def _doubts(self, items: NDArray[np.int64]) -> NDArray[np.float64]:
         found = self.model.confidence([self.items.X[item] for item in items.tolist()])

@@ -134,7 +134,7 @@ def _reviewed(session: Session, chosen: Filter) -> list[int]:
     ledger = session.ledger
     if chosen.skipped:
         return sorted(ledger.skipped, key=lambda item: -ledger.skipped[item])
-    found = [step.item for step in session.lessons()][::-1]
+    found = [step.item for step in session.label_steps()][::-1]
     if chosen.label:
         found = [item for item in found if _has(ledger.final(item), chosen.label)]
     if chosen.person:
@@ -346,7 +346,7 @@ def _said(session: Session, item: int, label: Any) -> str:
 
 def export_page(session: Session, person: str, told: list[str]) -> Html:
     """Links to labels and model as files."""
-    n = sum(1 for _ in session.lessons())
+    n = sum(1 for _ in session.label_steps())
     model = tag("a", "model.sure", href="/export/model.sure", download=True)
     use = tag("pre", tag("code", "surelearn predict model.sure new.jsonl"))
     if session.kind == "tags":

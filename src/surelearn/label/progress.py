@@ -78,20 +78,20 @@ def report(session: Session, goal: Goal = Goal()) -> Report:  # noqa: B008  (a t
     """The state of a session in numbers."""
     with session.lock:
         ledger, learner = session.ledger, session.learner
-        lessons = list(session.lessons())
+        label_steps = list(session.label_steps())
         # Of those it has learnt it is sure, which says nothing of the others.
         is_open = ~np.isin(learner.sample, list(ledger.closed))
         sure = learner.sureness()
         sure = sure[is_open[: len(sure)]]
         stable = learner.stable()
-    judged = [(i + 1, step) for i, step in enumerate(lessons) if step.predicted is not None]
+    judged = [(i + 1, step) for i, step in enumerate(label_steps) if step.predicted is not None]
     drawn = [(i, step) for i, step in judged if step.at_random]
     wrong = [(i, _missed(step, session.kind)) for i, step in judged]
     wrong_drawn = [(i, _missed(step, session.kind)) for i, step in drawn]
-    counts = _counts(ledger, lessons)
+    counts = _counts(ledger, label_steps)
     lowest = 1 / max(2, len(ledger.labels)) if session.kind == "texts" else 0.5
     found = Report(
-        len(lessons),
+        len(label_steps),
         len(session.items),
         len(ledger.skipped),
         counts,
@@ -125,9 +125,9 @@ def _flat(labels: list[Any], kind: str) -> list[str]:
     return ["; ".join(label) for label in labels] if kind == "many" else labels
 
 
-def _counts(ledger: Ledger, lessons: list[Step]) -> list[tuple[str, int]]:
+def _counts(ledger: Ledger, label_steps: list[Step]) -> list[tuple[str, int]]:
     found: Counter[str] = Counter()
-    for step in lessons:
+    for step in label_steps:
         found.update([step.label] if isinstance(step.label, str) else step.label)
     spans = [name for name in ledger.labels if name.startswith("B-")]
     if spans:  # of spans their number, not that of their tokens

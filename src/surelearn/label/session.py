@@ -296,7 +296,7 @@ class Session:
         clash = f"labels of the files that contradict an answer, which was kept: {n_clashes:,}"
         return [*self.items.told(), *([clash] if n_clashes else [])]
 
-    def lessons(self) -> Iterator[Step]:
+    def label_steps(self) -> Iterator[Step]:
         """The labels so far, in the order in which the model learnt them."""
         return (step for step in self.ledger.steps() if step.kind == "tell")
 

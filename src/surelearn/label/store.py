@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple, Self
 
 from surelearn import _check
-from surelearn.training.claim import claimed
+from surelearn.training.checkpoint import claimed
 
 #: Marks a SQLite file as ours ("sure" in ASCII), and the version of its tables: version 1 had no
 #: checksums.

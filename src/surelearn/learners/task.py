@@ -21,8 +21,7 @@ from surelearn.learners.settings import Settings
 from surelearn.learners.sources import put_columns
 from surelearn.merging import Way, counts_start_once
 from surelearn.parameters import untrained
-from surelearn.training.prefetch import prefetch
-from surelearn.training.salvage import raising, salvaging
+from surelearn.training.prefetch import prefetch, raising, salvaging
 
 if TYPE_CHECKING:
     from surelearn.files import Fields, Tensors

@@ -1,14 +1,16 @@
-"""Sums of doubles that come out the same in any order and grouping; must not know weights."""
+"""Sums of doubles, in threads, that are the same in any order and grouping; knows no weights."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _core
+from surelearn._workers import Workers
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,24 @@ class ExactSums:
         """What the sums come to."""
         found: NDArray[np.float64] = _core.sum_values(self.digits.ravel(), self.tops.ravel())
         return found.reshape(self.tops.shape)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Features that are worth a thread.
+_FEWEST = 1 << 14
+
+
+def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
+    """``map(work, items)``, in the caller's own thread where one is enough."""
+    if threads == 1 or len(items) == 1:
+        return list(map(work, items))
+    with Workers(threads, "surelearn-merge") as pool:
+        return list(pool.map(work, items))
+
+
+def slices(n: int, threads: int) -> list[slice]:
+    """Cuts of so many features, one for each thread that is worth it."""
+    parts = max(1, min(threads, n // _FEWEST))
+    return [slice(n * i // parts, n * (i + 1) // parts) for i in range(parts)]

@@ -1,16 +1,147 @@
-"""Models as merging knows them: what it takes, what it keeps of them, what it gives."""
+"""Models as merging knows them: what it keeps of them, and in which units; must not know sums."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _check, decode
 from surelearn.decode import Code
-from surelearn.merging._scale import Classes, State
+from surelearn.merging._evidence import Way
 from surelearn.weights import Diagonal, Full, Layout
+
+Classes = NDArray[Any]
+
+#: Weights as `Weights.state` gives them.
+State = Mapping[str, Any]
+
+
+class Scale(NamedTuple):
+    """The units of one model's weights.
+
+    Sums are kept as of whole margins: where three or more classes are learnt together, two blocks
+    make a margin, and ``halves`` says that a block has half of its mean and of its variance. The
+    one vector of two classes can then be added to blocks as it is, whenever a third class comes.
+    """
+
+    prior: float  # variance of an untouched weight, as stored
+    halves: bool
+    wide: bool  # of blocks: they began with the whole initial variance, not with half of it
+    power: int  # a rule free of scale has multiplied the means by 2^power, variances by 4^power
+
+    @property
+    def unit(self) -> float:
+        return 2.0 if self.halves else 1.0
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """What a stored mean, and one over a stored variance, are multiplied by for a margin."""
+        c = 2.0**self.power
+        return self.unit / c, c**2 / self.unit
+
+
+class Total(NamedTuple):
+    """What is needed beside the sums to make a model of them."""
+
+    how: Way
+    n_models: int
+    base: float  # what the priors of the models come to: precisions, or variances for "uniform"
+    scale: Scale  # of the result
+    rounds: int
+
+    @property
+    def plain(self) -> bool:
+        return self.how == "uniform"
+
+
+def scale_of(state: State, initial_variance: float, *, halves: bool) -> Scale:
+    """The scale of weights that began with `initial_variance`, or half of it after a split.
+
+    Both, and what a rescaling does, are powers of two, so the prior tells which of them happened.
+    """
+    fraction, exponent = math.frexp(state["prior"] / initial_variance)
+    halvings = (exponent - 1) % 2
+    if fraction != 0.5 or (halvings and not halves):
+        raise ValueError(
+            "models must have variances of a known scale to be merged, got one that has been "
+            f"rescaled beyond what {state['layout']['dtype']} holds. Use dtype='float64'."
+        )
+    stored = float(np.dtype(state["layout"]["dtype"]).type(state["prior"]))
+    return Scale(stored, halves, halves and not halvings, (exponent - 1 + halvings) // 2)
+
+
+def at_power(state: State, power: int) -> State:
+    """The same diagonal weights after a rescaling by so many more powers of two."""
+    if power == 0:
+        return state
+    return _scaled(state, 2.0**power, 4.0**power)
+
+
+def _scaled(state: State, mean: float, variance: float) -> dict[str, Any]:
+    """Means and variances times powers of two, which loses no bit."""
+    layout, K = Layout(**state["layout"]), state["n_columns"]
+    factors = np.full(layout.parts * K, mean, dtype=layout.dtype)
+    if layout.second_order:
+        factors[K : 2 * K] = variance
+    return {**state, "prior": state["prior"] * variance, "cells": state["cells"] * factors}
+
+
+def prior_run(layout: Layout, n_columns: int, prior: float) -> NDArray[Any]:
+    """The numbers of a feature that no model has moved."""
+    run = np.zeros((layout.parts, n_columns), dtype=layout.dtype)
+    if layout.second_order:
+        run[1] = prior
+    return run.ravel()
+
+
+class Move(NamedTuple):
+    """Where the columns of other classes come from."""
+
+    columns: list[int]  # of before; -1: a new one
+    signs: list[int]  # of the means
+    apart: bool  # what was one column has become two, which do not covary
+
+
+def move_of(multiclass: Any, old: Classes, new: Classes) -> Move | None:
+    """From classes to more classes; None where nothing moves."""
+    if np.array_equal(old, new):
+        return None
+    known = {label: k for k, label in enumerate(old.tolist())}
+    places = [known.get(label, -1) for label in new.tolist()]
+    columns = decode.columns_of(multiclass, places, len(old))
+    if len(old) > 2 or multiclass == decode.LABELS:
+        return Move(columns, [1] * len(columns), apart=False)
+    # The one vector speaks for the second class: -mu is what the first sees of it, +mu the second.
+    return Move([min(k, 0) for k in columns], [-1 if k == 0 else 1 for k in columns], apart=True)
+
+
+def grown(state: State, move: Move | None, *, halves: bool) -> State:
+    """Diagonal weights under the columns of more classes; what was whole may become two halves."""
+    if move is None:
+        return state
+    layout = Layout(**state["layout"])
+    state = _scaled(state, 0.5, 0.5) if halves else state
+    n, K = len(state["features"]), len(move.columns)
+    runs = state["cells"].reshape(n, layout.parts, state["n_columns"])
+    cells = np.tile(prior_run(layout, K, state["prior"]), (n, 1)).reshape(n, layout.parts, K)
+    for k, (column, sign) in enumerate(zip(move.columns, move.signs, strict=True)):
+        for part in range(layout.parts) if column >= 0 else ():
+            own = 1 if layout.second_order and part == 1 else sign
+            cells[:, part, k] = own * runs[:, part, column]
+    return {**state, "n_columns": K, "cells": cells.reshape(n, -1)}
+
+
+def merged_classes(a: Classes, b: Classes) -> Classes:
+    """The labels of both, sorted; an empty array has no say in their type."""
+    if len(a) == 0 or len(b) == 0:
+        return b if len(a) == 0 else a
+    _check.labels_agree(a, b)
+    return np.union1d(a, b)
 
 
 class WeightsLearnt(Protocol):
@@ -30,7 +161,7 @@ class WeightsLearnt(Protocol):
 
 @dataclass(frozen=True)
 class OneModel:
-    """The only model so far that has moved a weight: kept as it is, so that it stays as it is."""
+    """The only model that has moved a weight: stored unchanged, so merging returns it bit for bit."""
 
     classes: Classes
     state: State  # of the weights that differ from the start, where there is one

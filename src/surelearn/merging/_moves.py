@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _core
-from surelearn.merging._exact import ExactSums
-from surelearn.merging._scale import Move, Scale, State, prior_run
+from surelearn.merging._exact import ExactSums, in_threads, slices
+from surelearn.merging._learnt import Move, Scale, State, prior_run
 from surelearn.merging._sums import check_memory, finite_sums, finite_weights, n_digits, weights_fit
-from surelearn.merging._threads import in_threads, slices
 from surelearn.weights import Diagonal, Full, Layout
 
 #: Of a place and a count.

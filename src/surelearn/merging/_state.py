@@ -12,25 +12,29 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import LABELS, Code
-from surelearn.merging._documents import Documents, added
 from surelearn.merging._evidence import Evidence, Way, way_of
-from surelearn.merging._learnt import Merged, ModelSum, OneModel, WeightsLearnt, goes_on, same_start
-from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
-from surelearn.merging._scale import (
+from surelearn.merging._exact import in_threads
+from surelearn.merging._learnt import (
     Classes,
+    Merged,
+    ModelSum,
+    OneModel,
     Scale,
     State,
     Total,
+    WeightsLearnt,
     at_power,
+    goes_on,
     grown,
     merged_classes,
     move_of,
     prior_run,
+    same_start,
     scale_of,
 )
+from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._sums import DiagonalSums, FullSums
-from surelearn.merging._threads import in_threads
-from surelearn.merging._words import Words, united
+from surelearn.merging._words import Documents, Words, added, united
 from surelearn.weights import Diagonal, Full, Layout
 
 #: In place of a way to learn classes: columns that have nothing to do with each other.
@@ -428,7 +432,7 @@ class MergeState:
         }
 
     def _less(self, summed: ModelSum, start: ModelSum) -> ModelSum:
-        """Without the model that all started from, but for once."""
+        """Subtract the common start, counted once."""
         rounds = summed.rounds - (summed.n - 1) * start.rounds
         if self.how != "bayes":
             return replace(summed, rounds=rounds)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core, weights
-from surelearn.merging._exact import ExactSums
-from surelearn.merging._scale import Move, Scale, Total
-from surelearn.merging._threads import in_threads, slices
+from surelearn.merging._exact import ExactSums, in_threads, slices
+from surelearn.merging._learnt import Move, Scale, Total
 from surelearn.weights import Layout
 
 Array = NDArray[np.float64]

@@ -36,7 +36,7 @@ class DocumentCounter:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the parameters; with `idf` count these texts, and no others any more.
+        """Check the parameters; with `idf`, reset the counts, then count these texts.
 
         Parameters
         ----------

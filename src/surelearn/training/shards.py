@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
@@ -152,7 +152,7 @@ def train_shards(
 
 
 def _start_of_round(trainable: Learner[Any, Any], rounds: Rounds) -> tuple[Any, Any]:
-    """The merged model at rest, and its state: a look at all weights serves both."""
+    """The merged model, frozen, and its state: a look at all weights serves both."""
     merged = trainable.model
     assert merged is not None
     trainable.model = begun = merged.frozen()
@@ -164,12 +164,7 @@ def _start_of_round(trainable: Learner[Any, Any], rounds: Rounds) -> tuple[Any, 
 def summed(states: Iterator[Any], *, threads: int = 1) -> Any:
     """All states as one."""
     first = next(states)
-    return type(first).combined(_chained(first, states), threads=threads)
-
-
-def _chained(first: Any, others: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
+    return type(first).combined(chain([first], states), threads=threads)
 
 
 def spread(

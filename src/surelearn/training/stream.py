@@ -15,13 +15,11 @@ from typing import Any, Generic, NamedTuple, Protocol
 
 from surelearn import _check
 from surelearn.read import BadInput, Place, Source
-from surelearn.training.cache import Cache, Kept
 from surelearn.training.checkpoint import Checkpoint
-from surelearn.training.first_pass import FirstPass
+from surelearn.training.first_pass import Cache, FirstPass, Kept
 from surelearn.training.position import StreamPosition
-from surelearn.training.prefetch import prefetch
+from surelearn.training.prefetch import Tried, prefetch, raising, salvaging
 from surelearn.training.protocol import B, Packed, Refused, Trainable
-from surelearn.training.salvage import Tried, raising, salvaging
 
 
 class StreamProgress(NamedTuple):
@@ -277,7 +275,8 @@ class StreamTrainer(Generic[B]):
         It waits for the next block within the context of `waiting`.
         """
         while True:
-            with closing(self._feed()) as feed:  # an error must not leave threads that read on
+            pieces = self._replay() if self.cache.is_whole else raising(self._read())
+            with closing(pieces) as feed:  # an error must not leave threads that read on
                 while True:
                     with waiting():
                         piece = next(feed, None)
@@ -291,11 +290,9 @@ class StreamTrainer(Generic[B]):
                 yield self._learnt
             if not goes_on:
                 return
-            self._next_pass()
-
-    def _feed(self) -> Generator[PreparedBlock[B], None, None]:
-        """The remaining blocks of this pass."""
-        return self._replay() if self.cache.is_whole else raising(self._read())
+            self.position = self.position.next_pass()
+            self._learner.next_pass()
+            self._bytes = 0
 
     def _replay(self) -> Generator[PreparedBlock[B], None, None]:
         """The remaining blocks from the cache; from the source where the cache is lost."""
@@ -362,11 +359,6 @@ class StreamTrainer(Generic[B]):
             stacklevel=2,
         )
         return False
-
-    def _next_pass(self) -> None:
-        self.position = self.position.next_pass()
-        self._learner.next_pass()
-        self._bytes = 0
 
     # ---------------------------------------------------------------- learning
 

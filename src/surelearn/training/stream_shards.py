@@ -110,15 +110,11 @@ class StreamShards(Generic[B]):
         if not is_last and position.number % (self._rounds.merge_every or self._rounds.passes):
             return False
         if any(shard is not None for shard in self._shards):
-            self._merge()
+            how = self._rounds.way
+            prior = None if self._start is None else self.trainable.state(how)
+            self.trainable.take(summed(self._states(how)), prior)
+            self._start = self.trainable.model
         return True
-
-    def _merge(self) -> None:
-        """One model of all shards."""
-        how = self._rounds.way
-        prior = None if self._start is None else self.trainable.state(how)
-        self.trainable.take(summed(self._states(how)), prior)
-        self._start = self.trainable.model
 
     def _states(self, how: Way) -> Iterator[Any]:
         """Of all shards, those without a block too; shards go as their states come."""

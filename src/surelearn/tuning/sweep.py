@@ -184,7 +184,7 @@ class _Together:
         """
         for b, entry in enumerate(entries):
             entry.mistakes, entry.updates = int(self._missed[b].sum()), int(self._tally[b, 1])
-        return [entry for entry, lane in zip(entries, self._tally, strict=True) if lane[2]]
+        return [entry for entry, column in zip(entries, self._tally, strict=True) if column[2]]
 
 
 class _Sweep:

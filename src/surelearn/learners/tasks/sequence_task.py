@@ -24,7 +24,7 @@ from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structures import StructureTask
 from surelearn.read import BadInput, Source
 from surelearn.templates import TokenFeatures
-from surelearn.training.salvage import raising, salvaging
+from surelearn.training.prefetch import raising, salvaging
 from surelearn.training.stream import StreamProgress
 
 #: The feature state: plain values, and tensors.
