@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,19 +12,12 @@ from scipy import sparse
 from scipy.special import log_ndtr
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+
 from labelled import data, model
 from queried import SECOND_ORDER, code_of, fitted, plain, problem, with_ones
 from reference import active as reference
-from surelearn import SureClassifier, SureTextClassifier, active, rules
-from surelearn.active import query, scores
-from functools import partial
-import numpy as np
-import pytest
-from scipy import sparse
-from queried import SECOND_ORDER, code_of, fitted, plain, with_ones
-from reference import active as reference
 from reference.rules import REGISTRY
-from surelearn import SureClassifier, rules
+from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import query, scores
 
 NEAR = np.array([[2.0, 0.0], [0.1, 1.0], [-1.0, 0.0], [0.0, 0.0]])

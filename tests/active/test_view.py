@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.naive_bayes import MultinomialNB
-from queried import fitted, problem
-from surelearn import SureClassifier
-from surelearn.active import query, scores
 import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import SGDClassifier
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+
 from asked import digits, teach, texts
+from queried import fitted, problem
 from surelearn import SureClassifier, SureTextClassifier
-from surelearn.active import Pool, query
-from surelearn.active._rows import ReadRows
+from surelearn.active import Pool, query, scores
+from surelearn.active._view import ReadRows
+
 
 def test_averaged_means_are_the_ones_that_count():
     X, y = problem(3)
@@ -80,7 +78,7 @@ def test_what_a_model_lacks_is_named():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr("surelearn.active._rows._MOST", 50)
+    monkeypatch.setattr("surelearn.active._view._MOST", 50)
 
 
 def test_questions_of_a_large_pool_come_from_parts_in_turn(small_parts):

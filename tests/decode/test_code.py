@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import pickle
 from itertools import combinations, product
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from strategies import coding_matrices
 from surelearn.decode import (
     Code,
@@ -18,16 +20,7 @@ from surelearn.decode import (
     minimal_bits,
     one_vs_rest,
 )
-import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from surelearn.decode import (
-    Code,
-    all_pairs,
-    one_vs_rest,
-)
-from surelearn.decode._checks import opposite_signs
+from surelearn.decode._code import opposite_signs
 
 LECTURE = ["000100", "100000", "011010", "110000", "110010", "001101", "001000", "010100"]
 

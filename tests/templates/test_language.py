@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+
 import pytest
 from hypothesis import given
+
 from reference import templates as reference
-from surelearn.templates import TokenFeatures, default_templates
+from surelearn.templates import TokenFeatures, default_templates, read_crfpp
 from tokens import problems, texts_of
-import re
-import pytest
-from surelearn.templates import TokenFeatures, read_crfpp
+
 
 def test_defaults_are_the_window_of_five():
     wanted = [f"w[{i}]" for i in range(-2, 3)] + ["w[-1]|w[0]", "w[0]|w[1]"]

@@ -14,10 +14,9 @@ from sklearn.utils import check_random_state
 from surelearn import _check
 from surelearn.active._history import Answer, History, HistoryStep, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
-from surelearn.active._rows import PoolRows
 from surelearn.active._stopping import Progress, Stopping
 from surelearn.active._teach import LabelledRow, ReplayTrainer
-from surelearn.active._view import n_rows
+from surelearn.active._view import PoolRows, n_rows
 from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.text_classifier import taken

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+
 from surelearn import _check, probability
-from surelearn.active._view import Missing, NativeView, SklearnView, view
-from dataclasses import replace
-import numpy as np
-from numpy.typing import NDArray
-from surelearn import _check
-from surelearn.active._view import NativeView, unsure_first
+from surelearn.active._view import Missing, NativeView, SklearnView, unsure_first, view
 from surelearn.learners.answers.linear import Linear
 
 Array = NDArray[np.float64]

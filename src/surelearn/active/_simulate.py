@@ -19,8 +19,8 @@ from sklearn.utils import check_array, check_random_state
 from surelearn import _check, rules
 from surelearn.active._curves import Simulation
 from surelearn.active._query import STRATEGIES, rate, scores
-from surelearn.active._rows import ReadRows
 from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
+from surelearn.active._view import ReadRows
 from surelearn.learners import SureClassifier, SureTextClassifier
 from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_task import ROWS

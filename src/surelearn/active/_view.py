@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
+
 from surelearn import _check, _core
 from surelearn.dual import KernelRows
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.judgement import why_unsure
+from surelearn.learners.answers.linear import Linear, reads_by_names
 from surelearn.learners.scoring import Scorer, TopTwoMargin
 from surelearn.learners.tasks.row_task import ROWS
-from typing import Any
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from surelearn.learners.answers.classifier import Probabilistic, scored_rows
-from surelearn.learners.answers.linear import Linear, reads_by_names
 from surelearn.learners.text_classifier import SureTextClassifier, new_vectorizer, taken
 from surelearn.rows import rows_of
 

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from surelearn import _check
-from typing import Any
-import numpy as np
-from numpy.typing import NDArray
+
 from surelearn import _check
 
 __all__ = ["LABELS", "Code", "all_pairs", "minimal_bits", "one_vs_rest"]

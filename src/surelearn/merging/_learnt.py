@@ -161,7 +161,7 @@ class WeightsLearnt(Protocol):
 
 @dataclass(frozen=True)
 class OneModel:
-    """The only model that has moved a weight: stored unchanged, so merging returns it bit for bit."""
+    """The only model that has moved a weight: stored unchanged, so merging it returns its bits."""
 
     classes: Classes
     state: State  # of the weights that differ from the start, where there is one

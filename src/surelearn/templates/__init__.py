@@ -8,8 +8,7 @@ array([[1., 1., 0., 0.],
 ['w[0]=the', 'w[-1]|w[0]=<s-1>|the', 'w[0]=cat', 'w[-1]|w[0]=the|cat']
 """
 
-from surelearn.templates._crfpp import read_crfpp
 from surelearn.templates._features import Sequences, TokenFeatures
-from surelearn.templates._language import default_templates
+from surelearn.templates._language import default_templates, read_crfpp
 
 __all__ = ["Sequences", "TokenFeatures", "default_templates", "read_crfpp"]

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, NoReturn
-from surelearn import _check
-import re
-from collections.abc import Iterable, Sequence
+
 from surelearn import _check
 
 #: The largest offset in a template.
