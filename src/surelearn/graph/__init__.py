@@ -16,8 +16,7 @@ array([0.176, 0.824])
 
 from __future__ import annotations
 
-from surelearn.graph._factors import FactorGraph
-from surelearn.graph._results import BestLabelling, GraphReport, Marginals
+from surelearn.graph._factors import BestLabelling, FactorGraph, GraphReport, Marginals
 from surelearn.graph._shapes import Graph, grid, tree
 
 __all__ = ["BestLabelling", "FactorGraph", "Graph", "GraphReport", "Marginals", "grid", "tree"]

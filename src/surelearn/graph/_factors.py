@@ -1,9 +1,10 @@
-"""Scores of labels on a graph, and what messages find in them; must not know features."""
+"""Scores of labels on a graph, messages over them, and what the messages have found."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check, _core
 from surelearn.graph import _checks
-from surelearn.graph._results import BestLabelling, Marginals, PerNode
 
 Array = NDArray[np.float64]
 
@@ -297,20 +297,16 @@ def _given(factors: _Factors, known: Mapping[int, int]) -> tuple[_Factors, NDArr
         unary[starts[node] + own] = score
     touched = (label[factors.edges] >= 0).any(axis=1)
     for e in np.flatnonzero(touched):
-        node, scores = _folded(factors, int(e), label)
+        # The other end of an edge gets the scores of the end that is known.
+        a, b = factors.edges[e].tolist()
+        table = factors.table(int(e))
+        node, scores = (b, table[label[a]]) if label[a] >= 0 else (a, table[:, label[b]])
         unary[starts[node] : starts[node + 1]] += scores
     best = float(np.maximum.reduceat(unary, starts[:-1]).min())
     _checks.possible(best, is_exact=True, given=True)
     kept: NDArray[np.bool_] = np.logical_not(touched)
     left = factors._replace(unary=unary, edges=factors.edges[kept], table_of=factors.table_of[kept])
     return left, kept
-
-
-def _folded(factors: _Factors, e: int, label: NDArray[Any]) -> tuple[int, Array]:
-    """An edge of which an end is known: the other end, and the scores that it gets."""
-    a, b = factors.edges[e].tolist()
-    table = factors.table(e)
-    return (b, table[label[a]]) if label[a] >= 0 else (a, table[:, label[b]])
 
 
 def _warn(what: str, residual: float, limits: tuple[float, float, int]) -> None:
@@ -336,3 +332,126 @@ def _cut_tables(flat: Array, shapes: NDArray[np.int64]) -> PerNode:
         return flat.reshape(len(shapes), *shapes[0])
     parts = np.split(flat, np.cumsum(shapes.prod(axis=1))[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+#: One array where all nodes, or edges, have the same number of labels; else a list of arrays.
+PerNode = NDArray[np.float64] | list[NDArray[np.float64]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Convergence:
+    """How far messages have come.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the residual is at most `tol`; always on a forest.
+    residual : float
+        The largest change that a message would still make; 0 on a forest.
+    n_sweeps : float
+        Messages sent, divided by the number of all messages; a residual schedule sends some of them
+        more often than others.
+    is_exact : bool
+        Whether the graph, without the nodes of known labels, is a forest: then the answer is exact.
+        On a graph with loops it is an approximation, even after convergence.
+    """
+
+    converged: bool
+    residual: float
+    n_sweeps: float
+    is_exact: bool
+
+    def _state(self) -> str:
+        """The state in words, for the repr."""
+        if self.is_exact:
+            return "exact"
+        state = "converged" if self.converged else "NOT CONVERGED"
+        return f"{state}: residual {self.residual:.3g} after {self.n_sweeps:.3g} sweeps"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BestLabelling(Convergence):
+    """The labelling of the largest score; see `FactorGraph.max_product`.
+
+    Attributes
+    ----------
+    labels : ndarray of int of shape (n_nodes,)
+    score : float
+        The score of these labels.
+    max_marginals : ndarray of shape (n_nodes, n_labels), or list of arrays
+        For each label of each node the score of the best labelling with it, minus that of the best
+        of all: 0 for the best label. The next best entry of a node tells by how much it leads.
+
+    Examples
+    --------
+    >>> from surelearn.graph import FactorGraph
+    >>> factors = FactorGraph([[0.0, 1.0], [0.5, 0.0]], [[0, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    >>> best = factors.max_product()
+    >>> best.labels, best.score, best.is_exact
+    (array([1, 1], dtype=int32), 2.0, True)
+    """
+
+    labels: NDArray[np.int32]
+    score: float
+    max_marginals: PerNode
+
+    def __repr__(self) -> str:
+        return f"BestLabelling(n_nodes={len(self.labels)}, score={self.score:.6g}, {self._state()})"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Marginals(Convergence):
+    """The probabilities of labels; see `FactorGraph.sum_product`.
+
+    Attributes
+    ----------
+    marginals : ndarray of shape (n_nodes, n_labels), or list of arrays
+        The probability of each label of each node.
+    pair_marginals : ndarray of shape (n_edges, n_labels, n_labels), or list of arrays
+        The probability of each pair of labels of each edge.
+    log_partition : float
+        log Z, the logarithm of the sum of exp(score) over all labellings; with loops that of Bethe.
+
+    Examples
+    --------
+    >>> from surelearn.graph import FactorGraph
+    >>> factors = FactorGraph([[0.0, 1.0], [0.5, 0.0]], [[0, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    >>> factors.sum_product().marginals.round(3)
+    array([[0.316, 0.684],
+           [0.517, 0.483]])
+    """
+
+    marginals: PerNode
+    pair_marginals: PerNode
+    log_partition: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Marginals(n_nodes={len(self.marginals)}, log_partition={self.log_partition:.6g}, "
+            f"{self._state()})"
+        )
+
+
+class GraphReport(NamedTuple):
+    """Which answers of a model to trust; see `SureGraphClassifier.predict`.
+
+    Attributes
+    ----------
+    converged : ndarray of bool of shape (n_graphs,)
+        Whether the messages on each graph have converged; always on a forest.
+    residual : ndarray of shape (n_graphs,)
+        The largest change that a message would still make; 0 on a forest.
+
+    Examples
+    --------
+    >>> from surelearn import SureGraphClassifier
+    >>> from surelearn.graph import Graph, tree
+    >>> X = [Graph([[1.0], [1.0]], tree([-1, 0])), Graph([[-1.0], [-1.0]], tree([-1, 0]))]
+    >>> clf = SureGraphClassifier(random_state=0).fit(X, [["a", "a"], ["b", "b"]])
+    >>> labels, report = clf.predict(X, report=True)
+    >>> report.converged
+    array([ True,  True])
+    """
+
+    converged: NDArray[np.bool_]
+    residual: NDArray[np.float64]

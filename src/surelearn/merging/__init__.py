@@ -3,8 +3,17 @@
 `surelearn.merge` is the public function. It has the room's name, so the room has another.
 """
 
-from surelearn.merging._evidence import HOWS, Evidence, Way, counts_start_once, repeated, way_of
-from surelearn.merging._learnt import Merged, WeightsLearnt, merged_classes
+from surelearn.merging._learnt import (
+    HOWS,
+    Evidence,
+    Merged,
+    Way,
+    WeightsLearnt,
+    counts_start_once,
+    merged_classes,
+    repeated,
+    way_of,
+)
 from surelearn.merging._state import MergeState
 from surelearn.merging._words import Documents, Words, added
 

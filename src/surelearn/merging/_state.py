@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import LABELS, Code
-from surelearn.merging._evidence import Evidence, Way, way_of
 from surelearn.merging._exact import in_threads
 from surelearn.merging._learnt import (
     Classes,
+    Evidence,
     Merged,
     ModelSum,
     OneModel,
     Scale,
     State,
     Total,
+    Way,
     WeightsLearnt,
     at_power,
     goes_on,
@@ -31,6 +32,7 @@ from surelearn.merging._learnt import (
     prior_run,
     same_start,
     scale_of,
+    way_of,
 )
 from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._sums import DiagonalSums, FullSums
