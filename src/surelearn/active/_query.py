@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
-def _at_random(rows: NativeView | SklearnView, random: Any) -> Array:
+def _random_places(rows: NativeView | SklearnView, random: Any) -> Array:
     """The position of each row in a random order."""
     places: Array = np.empty(len(rows), dtype=np.float64)
     places[check_random_state(random).permutation(len(rows))] = np.arange(len(rows))
@@ -28,7 +28,7 @@ def _at_random(rows: NativeView | SklearnView, random: Any) -> Array:
 
 #: Strategies: each gives a score per row; the smallest score is asked first.
 STRATEGIES: dict[str, Callable[[NativeView | SklearnView, Any], Array]] = {
-    "random": _at_random,
+    "random": _random_places,
     "margin": lambda rows, _: rows.margin(),
     "acl": lambda rows, _: rows.sureness(),
     "entropy": lambda rows, _: -probability.entropy(rows.probabilities()),

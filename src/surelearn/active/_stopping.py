@@ -207,7 +207,11 @@ class EstimatedError(Stopping):
         judged = (seen.missed[seen.at_random] if at_random else seen.missed)[-self.window :]
         if len(judged) < self.window:
             return ""
-        bound = upper_end(float(judged.mean()), self.window, self.z)
+        # The upper end of Wilson's interval for the share of mistakes.
+        p, n, z = float(judged.mean()), self.window, self.z
+        middle = p + z * z / (2 * n)
+        half = z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
+        bound = (middle + half) / (1 + z * z / n)
         if bound > self.error:
             return ""
         kind = "random" if at_random else "chosen"
@@ -219,9 +223,3 @@ def kappa(a: NDArray[np.int32], b: NDArray[np.int32]) -> float:
     size = int(max(a.max(), b.max())) + 1
     expected = float(np.bincount(a, minlength=size) @ np.bincount(b, minlength=size)) / len(a) ** 2
     return 0.0 if expected >= 1.0 else (float(np.mean(a == b)) - expected) / (1.0 - expected)
-
-
-def upper_end(p: float, n: int, z: float) -> float:
-    """The upper end of Wilson's interval for a share p observed in n trials."""
-    middle, half = p + z * z / (2 * n), z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
-    return (middle + half) / (1 + z * z / n)

@@ -22,6 +22,10 @@ from surelearn.learners.text_classifier import SureTextClassifier, new_vectorize
 from surelearn.rows import rows_of
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+#: Rows of a part at most: scoring them takes milliseconds, however large the pool is.
+_MOST = 10_000
 
 #: Rows that need not be read again.
 _READ = (_core.Rows, KernelRows)
@@ -144,12 +148,6 @@ def best_less_next(scores: Array) -> Array:
     return np.asarray(two[:, 1] - two[:, 0])
 
 
-Rows = NDArray[np.int64]
-
-#: Rows of a part at most: scoring them takes milliseconds, however large the pool is.
-_MOST = 10_000
-
-
 class ReadRows:
     """Rows of X by number, or all; a model of ours reads them when it first sees them.
 
@@ -169,9 +167,12 @@ class ReadRows:
 
     def read(self, model: Any) -> None:
         """Read the rows once, if the model is one that can keep what was read."""
-        if self._read is not None or not isinstance(model, Probabilistic) or _by_names(model):
+        if self._read is not None or not isinstance(model, Probabilistic):
             return
-        if _weighs(model):
+        # A name that the model meets later gets a column, so its rows are read again each time.
+        if isinstance(model, Linear) and reads_by_names(model):
+            return
+        if isinstance(model, SureTextClassifier) and model.idf:
             vectorizer = new_vectorizer(clone(model).set_params(keep_names=False))
             vectorizer.n_jobs = model.n_jobs
             self._read = rows_of(vectorizer.unweighed(self.X))
@@ -230,13 +231,3 @@ class PoolRows:
     def _numbers(self, parts: list[int]) -> Rows:
         found = [self._parts[part] for part in parts]
         return found[0] if len(found) == 1 else np.concatenate(found)
-
-
-def _weighs(model: Any) -> bool:
-    """Whether the rows of a text depend on the texts that the model has learnt."""
-    return isinstance(model, SureTextClassifier) and bool(model.idf)
-
-
-def _by_names(model: Any) -> bool:
-    """Whether a name that the model meets later gets a column, so that rows are read again."""
-    return isinstance(model, Linear) and reads_by_names(model)

@@ -68,18 +68,15 @@ def error_correcting(
     """
     K = _check.count("n_classes", n_classes, least=2)
     every = 2 ** (K - 1) - 1
-    B = _length(K, n_problems, every)
+    if n_problems is None:
+        B = default_length(K)
+    else:
+        B = _check.count("n_problems", n_problems, least=(K - 1).bit_length(), most=every)
     random = np.random.default_rng(_check.count("random_state", random_state, least=0))
     if every == B:
         return Code(_told_by(np.arange(1, every + 1), K), kind="ecoc")
     draft = _Draft(_best_of_random(K, B, random))
     return Code(_columns_apart(_rows_apart(draft)), kind="ecoc")
-
-
-def _length(K: int, n_problems: int | None, every: int) -> int:
-    if n_problems is not None:
-        return _check.count("n_problems", n_problems, least=(K - 1).bit_length(), most=every)
-    return default_length(K)
 
 
 def default_length(n_classes: int) -> int:

@@ -295,16 +295,13 @@ def _gaussians(clf: Any, columns: list[int]) -> tuple[NDArray[Any], NDArray[Any]
     """Means (n, 2) and covariances (n, 2, 2) of the weights of two columns."""
     means, sigma = clf.coef_, clf.sigma_
     n = len(means)
-    if sigma.shape == means.shape and not _is_full(clf):
+    is_full = str(clf.get_params().get("covariance")) == "full"
+    if sigma.shape == means.shape and not is_full:
         return means[:, columns], np.stack([np.diag(own[columns]) for own in sigma])
     stride = len(sigma) // n  # the features of a class, and its intercept if there is one
     places = stride * np.arange(n)[:, None] + columns
     blocks = [sigma[np.ix_(own, own)] for own in places]
     return means[:, columns], np.stack(blocks)
-
-
-def _is_full(clf: Any) -> bool:
-    return str(clf.get_params().get("covariance")) == "full"
 
 
 def _classes(clf: Any) -> list[str]:

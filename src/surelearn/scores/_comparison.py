@@ -92,11 +92,12 @@ class Comparison:
 
     def __str__(self) -> str:
         first, second = self.names
+        p = "p < 0.0001" if self.p_value < 0.0001 else f"p = {self.p_value:.2g}"
         return (
             f"Accuracy: {first} {_percent(self.accuracy)}, {second} "
             f"{_percent(self.rival_accuracy)}.\n"
             f"Only {first} is right on {_rows(self.model_only)}, only {second} on "
-            f"{self.rival_only:,}: {_p(self.p_value)}."
+            f"{self.rival_only:,}: {p}."
         )
 
 
@@ -106,10 +107,6 @@ def _percent(share: float) -> str:
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def _p(value: float) -> str:
-    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
 
 
 def share_interval(count: int, n: int, level: float = 0.95) -> tuple[float, float]:

@@ -240,6 +240,7 @@ class _Ranked:
         return summed
 
     def _discounted(self, gain: Array, k: int) -> Array:
+        """The discounted gain of the first k places of each group."""
         return self._summed(np.where(self.rank < k, gain / np.log2(self.rank + 2.0), 0.0))
 
     def gain(self, gain: Array, k: int) -> Array:

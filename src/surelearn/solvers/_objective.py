@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -166,8 +167,4 @@ class Clock:
 
 def printed(verbose: int) -> Report | None:
     """A callback that prints one line per call; None unless `verbose`."""
-    return _print if verbose else None
-
-
-def _print(done: Progress) -> None:
-    print(done, flush=True)
+    return partial(print, flush=True) if verbose else None

@@ -268,12 +268,9 @@ def default_templates(columns: Sequence[str] = ("w",)) -> list[str]:
         cuts = [f"{w}[0][:{n}]" for n in range(1, 5)] + [f"{w}[0][-{n}:]" for n in range(1, 5)]
         shapes = [f"shape({w}[{i}])" for i in (-1, 0, 1)]
         return [*window, *cuts, f"lower({w}[0])", *shapes, f"shape({w}[-1])|shape({w}[0])"]
-    return window + _of_tags(others[0]) + [f"{c}[{i}]" for c in others[1:] for i in (-1, 0, 1)]
-
-
-def _of_tags(pos: str) -> list[str]:
-    at = [f"{pos}[{i}]" for i in range(-2, 3)]
-    return ["|".join(at[i : i + n]) for n in (1, 2, 3) for i in range(len(at) - n + 1)]
+    pos = [f"{others[0]}[{i}]" for i in range(-2, 3)]
+    tags = ["|".join(pos[i : i + n]) for n in (1, 2, 3) for i in range(len(pos) - n + 1)]
+    return window + tags + [f"{c}[{i}]" for c in others[1:] for i in (-1, 0, 1)]
 
 
 def checked_columns(names: object) -> tuple[str, ...]:

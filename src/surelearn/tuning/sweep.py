@@ -226,8 +226,14 @@ class _Sweep:
                     return
                 group = self._waiting.pop()
             try:
-                heat = self._heat(group)
-                self._through(heat)
+                heat: _Alone | _Together = (
+                    _Alone(group[0], self._data)
+                    if len(group) == 1 or self._narrow is None
+                    else _Together(group, self._data, self._narrow)
+                )
+                for span in self._data.spans(heat.block):
+                    if self._broken or not heat.learn(span):
+                        break
             except BaseException:
                 self._broken = True
                 raise
@@ -236,16 +242,6 @@ class _Sweep:
                 self._waiting += [[entry] for entry in alone]
                 self._ended += len(group) - len(alone)
                 self._report(self._ended)
-
-    def _heat(self, group: Sequence[Candidate]) -> _Alone | _Together:
-        if len(group) == 1 or self._narrow is None:
-            return _Alone(group[0], self._data)
-        return _Together(group, self._data, self._narrow)
-
-    def _through(self, heat: _Alone | _Together) -> None:
-        for span in self._data.spans(heat.block):
-            if self._broken or not heat.learn(span):
-                return
 
 
 def ranked(entries: Sequence[Candidate]) -> list[int]:
