@@ -14,11 +14,10 @@ from surelearn.read._columns import ColumnSpec
 from surelearn.read._csv import CsvSource
 from surelearn.read._csv_rows import CsvDialect
 from surelearn.read._files import Endings, File, files_of, one_format
-from surelearn.read._frames import frame
 from surelearn.read._jsonl import JsonLines
 from surelearn.read._lines import LineSource
 from surelearn.read._sparse import svmlight, vowpal_wabbit
-from surelearn.read._stores import arrow, parquet
+from surelearn.read._stores import arrow, frame, parquet
 from surelearn.read._tables import TableSource
 
 #: Formats and the extensions of their files.
