@@ -159,12 +159,12 @@ class _Dask(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any) -> _Dask:
-        rows = _delayed("X", X)
-        labels = _delayed("y", y)
+        rows = _partitions_of("X", X)
+        labels = _partitions_of("y", y)
         _check_partitions("y", len(labels), len(rows))
         if sample_weight is None:
             return cls(rows, labels, [None] * len(rows))
-        weight = _delayed("sample_weight", sample_weight)
+        weight = _partitions_of("sample_weight", sample_weight)
         _check_partitions("sample_weight", len(weight), len(rows))
         return cls(rows, labels, weight)
 
@@ -174,7 +174,7 @@ class _Dask(NamedTuple):
         if not hasattr(X, "pluck"):
             raise TypeError(f"y must be given unless X is a bag, got {type(X).__name__}.")
         lazy = delayed(_split, nout=2)
-        pairs = [lazy(part, names, number=i) for i, part in enumerate(_delayed("X", X))]
+        pairs = [lazy(part, names, number=i) for i, part in enumerate(_partitions_of("X", X))]
         texts, labels = ([pair[i] for pair in pairs] for i in (0, 1))
         return cls(texts, labels, [None] * len(pairs))
 
@@ -229,7 +229,7 @@ def _once(value: Any) -> Any:
 # --------------------------------------------------------------------- collections
 
 
-def _delayed(name: str, value: Any) -> list[Delayed]:
+def _partitions_of(name: str, value: Any) -> list[Delayed]:
     """The partitions of a collection."""
     if isinstance(value, dask.array.Array):
         if any(n != 1 for n in value.numblocks[1:]):
@@ -300,14 +300,14 @@ def _by_block(model: SureClassifier, X: Any, say: _Say) -> Any:
     if isinstance(X, dask.array.Array):
         return _array(model, X, say, shared)
     if hasattr(X, "divisions"):
-        meta = _labelled(X._meta_nonempty.iloc[:0], model, say)
-        return X.map_partitions(_labelled, shared, say, meta=meta)
+        meta = _label_frame(X._meta_nonempty.iloc[:0], model, say)
+        return X.map_partitions(_label_frame, shared, say, meta=meta)
     _check_collection("X", X)
-    return X.map_partitions(_listed, shared, say)
+    return X.map_partitions(_label_list, shared, say)
 
 
 def _array(model: SureClassifier, X: Any, say: _Say, shared: Delayed) -> Any:
-    _delayed("X", X)
+    _partitions_of("X", X)
     columns = () if say.n_columns is None else ((say.n_columns,),)
     return X.map_blocks(
         _block,
@@ -325,7 +325,7 @@ def _block(X: Any, *, say: _Say, model: SureClassifier) -> NDArray[Any]:
     return say.of(X, model)
 
 
-def _labelled(X: Any, model: SureClassifier, say: _Say) -> Any:
+def _label_frame(X: Any, model: SureClassifier, say: _Say) -> Any:
     """What is said of a frame or a column of it, under the same index."""
     import pandas
 
@@ -335,6 +335,6 @@ def _labelled(X: Any, model: SureClassifier, say: _Say) -> Any:
     return pandas.DataFrame(said, index=X.index, columns=model.classes_.tolist())
 
 
-def _listed(X: Any, model: SureClassifier, say: _Say) -> list[Any]:
+def _label_list(X: Any, model: SureClassifier, say: _Say) -> list[Any]:
     said = say.of(list(X), model)
     return said.tolist() if say.n_columns is None else list(said)

@@ -94,7 +94,7 @@ def fit(
     >>> model = surelearn.spark.fit(clf, df, text="review", label="stars")   # doctest: +SKIP
     >>> surelearn.spark.predict(model, df, text="review").show()       # doctest: +SKIP
     """
-    given = _given(estimator, text, features)
+    given = _input_columns(estimator, text, features)
     engine = _Spark(df, given, label, weight)
     names = given if isinstance(given, list) else None
     return partitions.fit(estimator, engine, classes=classes, feature_names=names)
@@ -130,7 +130,7 @@ def predict(
     """
     ROWS.check_fitted("model", model)
     kind, own = _TYPES[_check.kind_of(model.classes_[0])]
-    said = _said(model, _given(model, text, features), "predict", own)
+    said = _prediction(model, _input_columns(model, text, features), "predict", own)
     return _with_column(df, output, kind, said)
 
 
@@ -160,7 +160,7 @@ def predict_proba(
     """
     ROWS.check_fitted("model", model)
     own = pa.list_(pa.float64())
-    said = _said(model, _given(model, text, features), "predict_proba", own)
+    said = _prediction(model, _input_columns(model, text, features), "predict_proba", own)
     return _with_column(df, output, "array<double>", said)
 
 
@@ -183,19 +183,19 @@ class _Spark:
         def work(table: pa.Table, number: int) -> LabelCounts:
             return job.tally(_numpy(table, label), _numpy(table, weight), number=number)
 
-        return partitions.together(_collected(self._mapped([], work)))
+        return partitions.together(_collect(self._map_partitions([], work)))
 
     def documents(self, job: Job) -> Documents | None:
         """Document counts of all partitions."""
-        found: Documents | None = self._summed(job.count, partitions.counted)
+        found: Documents | None = self._sum_partitions(job.count, partitions.counted)
         return found
 
     def total(self, job: Job) -> MergeState | None:
         """What all partitions have learnt."""
-        total: MergeState | None = self._summed(job.state, partitions.summed)
+        total: MergeState | None = self._sum_partitions(job.state, partitions.summed)
         return total
 
-    def _summed(self, of: Callable[..., Any], add: Callable[[Iterator[Any]], Any]) -> Any:
+    def _sum_partitions(self, of: Callable[..., Any], add: Callable[[Iterator[Any]], Any]) -> Any:
         """Something of each partition's rows, added up on two levels."""
         given, label, weight = self.given, self.label, self.weight
 
@@ -205,15 +205,15 @@ class _Spark:
             return of(X, _numpy(table, label), _numpy(table, weight), number=number)
 
         def add_some(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            total = add(_unpacked(batches))
+            total = add(_unpack(batches))
             if total is not None:
-                yield _packed(total, 0)
+                yield _pack(total, 0)
 
         # Sums are the same in any grouping, so whatever Spark puts together is added up.
-        some = self._mapped(given, work).repartition("place").mapInArrow(add_some, _SCHEMA)
-        return add(_collected(some))
+        some = self._map_partitions(given, work).repartition("place").mapInArrow(add_some, _SCHEMA)
+        return add(_collect(some))
 
-    def _mapped(self, given: str | list[str], work: Callable[[pa.Table, int], Any]) -> Any:
+    def _map_partitions(self, given: str | list[str], work: Callable[[pa.Table, int], Any]) -> Any:
         """Something of each partition that has rows."""
         inputs = [given] if isinstance(given, str) else given
         extra = [] if self.weight is None else [self.weight]
@@ -224,7 +224,7 @@ class _Spark:
             if sum(batch.num_rows for batch in listed):
                 number = _number()
                 # About sqrt(n) places for n partitions, without a need to know n.
-                yield _packed(work(pa.Table.from_batches(listed), number), math.isqrt(number))
+                yield _pack(work(pa.Table.from_batches(listed), number), math.isqrt(number))
 
         _use_python_of_driver(self.df)
         return self.df.select(*columns).mapInArrow(visit, _SCHEMA)
@@ -250,7 +250,7 @@ def _number() -> int:
     return int(context.partitionId())
 
 
-def _packed(value: Any, place: int) -> pa.RecordBatch:
+def _pack(value: Any, place: int) -> pa.RecordBatch:
     """One row; compressed, a half to a seventh of the bytes of a state is left."""
     packed = zlib.compress(pickle.dumps(value, protocol=5), 1)
     return pa.RecordBatch.from_pydict(
@@ -258,13 +258,13 @@ def _packed(value: Any, place: int) -> pa.RecordBatch:
     )
 
 
-def _unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+def _unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
     for batch in batches:
         for packed in batch.column("packed"):
             yield pickle.loads(zlib.decompress(packed.as_buffer()))
 
 
-def _collected(frame: Any) -> Iterator[Any]:
+def _collect(frame: Any) -> Iterator[Any]:
     """What workers have sent; an error of ours as it was raised there."""
     try:
         rows = frame.collect()
@@ -288,7 +288,9 @@ _TYPES = {
 }
 
 
-def _said(model: SureClassifier, given: str | list[str], method: str, kind: Any) -> tuple[Any, Any]:
+def _prediction(
+    model: SureClassifier, given: str | list[str], method: str, kind: Any
+) -> tuple[Any, Any]:
     """The columns that are needed, and what the model says of a batch of them."""
     getattr(model, method)  # a model without probabilities says so now
     names = [given] if isinstance(given, str) else given
@@ -313,7 +315,7 @@ def _with_column(df: Any, output: str, kind: str, said: tuple[Any, Any]) -> Any:
 # ------------------------------------------------------------------------- columns
 
 
-def _given(
+def _input_columns(
     estimator: Any, text: str | None, features: str | Sequence[str] | None
 ) -> str | list[str]:
     """The column or columns that rows are made of."""

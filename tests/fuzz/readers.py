@@ -27,7 +27,7 @@ from reading import grouped, without_core  # noqa: E402
 from reference import groups, sentences  # noqa: E402
 from reference import readers as slow  # noqa: E402
 from surelearn import read  # noqa: E402
-from surelearn.read import _lines, _stores
+from surelearn.read import _lines, _stores  # noqa: E402
 from surelearn.text import HashingVectorizer  # noqa: E402
 
 #: What is put into files, besides random bytes.

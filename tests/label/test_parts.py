@@ -9,14 +9,14 @@ import pyarrow as pa
 from labelling import TAGS, answer, pool, sentences, session
 from surelearn.label import Items, Session, Store
 from surelearn.label.learner import Why, Word
-from surelearn.label.parts import SHOWN, Hues, marked, question_part
+from surelearn.label.parts import SHOWN, Hues, mark_words, question_part
 from surelearn.label.spans import span_tags
 
 
 def test_words_are_marked_by_direction_strength_and_sureness():
     words = [Word(0, 4, 0.5, 0.95), Word(5, 9, -0.25, 0.6), Word(10, 11, 0.0, None)]
     why = Why("good", "bad", 0.6, 0.1, 1.0, words, "fine <dul& x")
-    found = marked("fine <dul& x", why, Hues("l1", "l0"))
+    found = mark_words("fine <dul& x", why, Hues("l1", "l0"))
     assert '<mark class="l1 s4" title="0.50 for good, sure of the direction: 95%">fine' in found
     assert '<mark class="l0 s2 vague"' in found
     assert "&lt;dul" in found

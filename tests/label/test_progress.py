@@ -4,7 +4,7 @@ import pytest
 
 from labelling import answer, pool, session
 from surelearn.label.ledger import Ledger, Step
-from surelearn.label.progress import Goal, _missed, _share, agreements, report
+from surelearn.label.progress import Goal, _error_of, _share, agreements, report
 from surelearn.label.store import Event
 
 
@@ -58,9 +58,9 @@ def test_sentences_that_are_wrong_in_part_widen_the_interval():
 
 
 def test_a_sentence_is_as_wrong_as_its_tags():
-    assert _missed(Step("tell", 0, ["O", "X"], ["O", "O"]), "tags") == 0.5
-    assert _missed(Step("tell", 0, ["a", "x"], ["a", "y"]), "many") == 1.0
-    assert _missed(Step("tell", 0, "a", "a")) == 0.0
+    assert _error_of(Step("tell", 0, ["O", "X"], ["O", "O"]), "tags") == 0.5
+    assert _error_of(Step("tell", 0, ["a", "x"], ["a", "y"]), "many") == 1.0
+    assert _error_of(Step("tell", 0, "a", "a")) == 0.0
 
 
 def test_reasons_to_stop(tmp_path):

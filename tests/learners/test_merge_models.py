@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import surelearn.merging
-from merging.test_evidence import texts
+from merging.test_learnt import texts
 from ranked import candidates
 from surelearn import (
     SureClassifier,

@@ -242,7 +242,7 @@ def test_a_cloud_out_of_reach_is_one_line():
 
 
 def test_the_wait_for_a_cloud_is_bounded_unless_the_address_says_how():
-    bounded = _remote._bounded
+    bounded = _remote._limit_retries
     assert bounded("gs://a/b") == "gs://a/b?retry_limit_seconds=20"
     assert bounded("gs://a/b?scheme=http") == "gs://a/b?scheme=http&retry_limit_seconds=20"
     assert bounded("gs://a/b?retry_limit_seconds=9") == "gs://a/b?retry_limit_seconds=9"

@@ -19,9 +19,8 @@ from surelearn import SureTagger, SureTextClassifier, load
 from surelearn.training import checkpoint
 from surelearn.training.checkpoint import claimed
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
 
-
+@pytest.mark.usefixtures("small_blocks")
 def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_path, no_room):
     target = tmp_path / "m.sure"
     fitted = model().fit_stream(reviews, checkpoint=target)
@@ -37,6 +36,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(reviews, tmp_
     assert other.stream_.rows == fitted.stream_.rows
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_second_ctrl_c_does_not_end_the_writing(reviews, tmp_path, monkeypatch):
     save = SureTextClassifier.save
 
@@ -56,11 +56,13 @@ def test_a_second_ctrl_c_does_not_end_the_writing(reviews, tmp_path, monkeypatch
     assert 100 < begun.stream_.rows < 300
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_checkpoint_that_has_no_place_is_refused_before_the_work(reviews, tmp_path):
     with pytest.raises(FileNotFoundError, match="checkpoint must be in a folder that exists"):
         model().fit_stream(reviews, checkpoint=tmp_path / "no" / "m.sure")
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_link_to_a_model_stays_a_link(reviews, tmp_path):
     target, link = tmp_path / "m.sure", tmp_path / "link.sure"
     model().fit_stream(reviews, checkpoint=target)

@@ -15,9 +15,7 @@ import pytest
 
 from streaming import TRAIN, bits, model, records, write
 from surelearn import SureTagger, load
-from surelearn.training import first_pass as _cache
-
-pytestmark = pytest.mark.usefixtures("small_blocks")
+from surelearn.training import first_pass
 
 CACHES = pytest.mark.parametrize("cache", [0, 2**30], ids=["no cache", "cache"])
 
@@ -177,6 +175,7 @@ def test_sentences_may_grow(tmp_path):
     assert found.coef_.tobytes() == want
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_several_passes_over_standard_input_come_from_the_cache(tmp_path, reviews):
     out = tmp_path / "live.sure"
     code = TRAIN.format(source="-", out=str(out), passes=3, every="60s", more={"passes": 3})
@@ -184,8 +183,9 @@ def test_several_passes_over_standard_input_come_from_the_cache(tmp_path, review
     assert len(load(out).mistakes_) == 3
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_the_cache_gives_back_what_it_was_given_and_leaves_nothing(tmp_path):
-    cache = _cache.Cache(10_000)
+    cache = first_pass.Cache(10_000)
     blocks = [(np.arange(5, dtype=np.int32), np.ones((2, 3))), (np.zeros(0), np.zeros(4, np.int8))]
     for i, arrays in enumerate(blocks):
         cache.add(arrays, i)
@@ -199,8 +199,9 @@ def test_the_cache_gives_back_what_it_was_given_and_leaves_nothing(tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_full_cache_forgets_everything(tmp_path):
-    cache = _cache.Cache(100)
+    cache = first_pass.Cache(100)
     cache.add((np.zeros(10),), 0)
     cache.add((np.zeros(10),), 1)
     assert cache.n_blocks == 0
@@ -209,6 +210,7 @@ def test_a_full_cache_forgets_everything(tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(tmp_path):
     code = (
         "import os, numpy, time\n"
@@ -220,14 +222,15 @@ def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(tmp_path):
     )
     assert process.stdout.readline() == "made\n"
     folder = tmp_path / "temporary"
-    _cache.remove_forgotten()
+    first_pass.remove_forgotten()
     assert len(list(folder.iterdir())) == 1
     process.kill()
     process.communicate()
-    _cache.remove_forgotten()
+    first_pass.remove_forgotten()
     assert not list(folder.iterdir())
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_stream_leaves_no_cache_behind_even_after_an_error(reviews, tmp_path):
     model(passes=2).fit_stream(reviews)
     with pytest.raises(ZeroDivisionError):
@@ -235,6 +238,7 @@ def test_a_stream_leaves_no_cache_behind_even_after_an_error(reviews, tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_standard_input_that_does_not_fit_in_the_cache_is_gone_through_once(reviews, tmp_path):
     code = TRAIN.format(
         source="-", out=str(tmp_path / "m.sure"), passes=3, every="60s",
@@ -248,8 +252,9 @@ def test_standard_input_that_does_not_fit_in_the_cache_is_gone_through_once(revi
     assert len(load(tmp_path / "m.sure").mistakes_) == 1
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_file_that_was_cut_short_is_told(tmp_path):
-    cache = _cache.Cache(10_000)
+    cache = first_pass.Cache(10_000)
     cache.add((np.zeros(100),), 0)
     (kept,) = cache.blocks()
     cut(tmp_path, 300)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from merging.test_evidence import texts
+from merging.test_learnt import texts
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, rules
 from surelearn.training.held_out import HeldOut, n_held_out, warn_if_worse
 

@@ -156,14 +156,14 @@ def test_without_threads_the_caller_does_the_work(monkeypatch, helps, n_left):
 
 @HELPS
 def test_a_thread_without_memory_for_its_error_ends_the_wait(monkeypatch, helps):
-    caller, real = get_ident(), prefetching._tried
+    caller, real = get_ident(), prefetching._outcome_of
 
     def tried(*args):
         if get_ident() != caller:
             raise MemoryError
         return real(*args)
 
-    monkeypatch.setattr(prefetching, "_tried", tried)
+    monkeypatch.setattr(prefetching, "_outcome_of", tried)
     with pytest.raises(MemoryError, match="a thread that works ahead must have memory"):
         list(prefetch(range(50), lambda i: time.sleep(0.01), 3, helps=helps))
 

@@ -28,7 +28,7 @@ def table(found: Simulation, shares: Sequence[float]) -> str:
     curves = _curves(found, shares)
     lines = [head, *curves, *_full(found, len(shares))]
     wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    made = ["  ".join(_padded(line, wide)).rstrip() for line in lines]
+    made = ["  ".join(_pad_cells(line, wide)).rstrip() for line in lines]
     return "\n".join([_headline(found), "", *made, "", *_notes(found, shares, curves)])
 
 
@@ -45,7 +45,7 @@ def _curves(found: Simulation, shares: Sequence[float]) -> list[list[str]]:
     by_pair = [{line[:2]: line for line in one} for one in needed]
     lines = []
     for pair, curve in found.curves.items():
-        cells = [_reached(one[pair], one.get((pair[0], "random"))) for one in by_pair]
+        cells = [_words_on_labels(one[pair], one.get((pair[0], "random"))) for one in by_pair]
         lines.append([*map(word, pair), _accuracy(curve[:, -1]), *cells])
     return lines
 
@@ -64,7 +64,7 @@ def _accuracy(values: Any) -> str:
     return f"{100 * values.mean():.1f}+-{100 * error:.1f} %"
 
 
-def _reached(line: Any, random: Any) -> str:
+def _words_on_labels(line: Any, random: Any) -> str:
     """Labels needed; for all but random order also the ratio to random order."""
     labels = "never" if np.isinf(line.labels) else f"{line.labels:,.0f}"
     if random is None or line is random:
@@ -95,7 +95,7 @@ def _notes(found: Simulation, shares: Sequence[float], curves: list[list[str]]) 
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def _padded(cells: list[str], wide: list[int]) -> list[str]:
+def _pad_cells(cells: list[str], wide: list[int]) -> list[str]:
     left = [cell.ljust(width) for cell, width in zip(cells[:2], wide[:2], strict=True)]
     return left + [cell.rjust(width) for cell, width in zip(cells[2:], wide[2:], strict=True)]
 
@@ -108,12 +108,12 @@ def plain(found: Simulation, shares: Sequence[float]) -> dict[str, Any]:
             "learner": pair[0],
             "strategy": pair[1],
             "accuracy": mean[pair].tolist(),
-            "error": [_known(x) for x in error[pair].tolist()],
+            "error": [_finite_or_none(x) for x in error[pair].tolist()],
         }
         for pair in found.curves
     ]
     needed = [
-        {"share": share, **{name: _known(value) for name, value in line._asdict().items()}}
+        {"share": share, **{name: _finite_or_none(value) for name, value in line._asdict().items()}}
         for share in shares
         for line in found.labels_needed(share)
     ]
@@ -126,5 +126,5 @@ def plain(found: Simulation, shares: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _known(value: Any) -> Any:
+def _finite_or_none(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -265,7 +265,7 @@ def _rows(learners: dict[str, _Learner], X: Any) -> dict[str, _Learner]:
         key = repr(vectorizer.get_params())
         if key not in hashed:
             hashed[key] = _compact(sparse.csr_matrix(vectorizer.transform(texts)))
-        found[name] = learner._replace(model=_of_rows(learner.model), X=hashed[key])
+        found[name] = learner._replace(model=_by_rows(learner.model), X=hashed[key])
     return found
 
 
@@ -280,7 +280,7 @@ def _compact(X: Any) -> Any:
     return X[:, np.unique(X.indices)] if sparse.issparse(X) and X.nnz else X
 
 
-def _of_rows(learner: Any) -> Any:
+def _by_rows(learner: Any) -> Any:
     """A classifier of hashed rows with the settings of a text classifier."""
     if not isinstance(learner, SureTextClassifier):
         return learner

@@ -21,12 +21,12 @@ def in_words(model: Any, *, resumed: bool = False) -> str:
     classes = [_word(label) for label in model.classes_.tolist()]
     counted = model.task.class_rows(model)
     if counted is None:
-        return f"Labels: {_named(classes)}."
+        return f"Labels: {_list_labels(classes)}."
     what, counts = counted
     when = " in all runs" if resumed else ""
     lines = zip(counts.tolist(), classes, strict=True)
     ordered = sorted(lines, key=lambda line: -line[0])
-    return f"{what}{when}: {_named([f'{label} ({n:,})' for n, label in ordered])}."
+    return f"{what}{when}: {_list_labels([f'{label} ({n:,})' for n, label in ordered])}."
 
 
 def warn_alike(model: Any) -> None:
@@ -36,7 +36,7 @@ def warn_alike(model: Any) -> None:
         if isinstance(label, str):
             alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
     for labels in [labels for labels in alike.values() if len(labels) > 1][:_MOST]:
-        listed = _named(list(map(repr, labels)))
+        listed = _list_labels(list(map(repr, labels)))
         _say(f"labels {listed} differ only in white space or case, and are classes of their own.")
 
 
@@ -72,7 +72,7 @@ def _word(label: Any) -> str:
     return word(str(label))
 
 
-def _named(labels: list[str]) -> str:
+def _list_labels(labels: list[str]) -> str:
     more = len(labels) - _MOST
     listed = ", ".join(labels[:_MOST])
     return f"{listed} and {more:,} more" if more > 0 else listed

@@ -114,7 +114,7 @@ def reads(
     """
     chosen = {name: kind for name, kind in options.items() if name not in without}
     parameters = [_parameter(name, kind) for name, kind in chosen.items()]
-    return _gathered("reading", parameters, reading)
+    return _gather("reading", parameters, reading)
 
 
 def takes(
@@ -127,10 +127,10 @@ def takes(
     hints = get_type_hints(options, include_extras=True)
     fields = inspect.signature(options).parameters
     parameters = [_parameter(name, hints[name], field.default) for name, field in fields.items()]
-    return _gathered(place, parameters, options)
+    return _gather(place, parameters, options)
 
 
-def _gathered(
+def _gather(
     place: str, options: list[inspect.Parameter], make: Callable[..., Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Put options in the place of one parameter, which gets what `make` makes of them."""

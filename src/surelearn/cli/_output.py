@@ -71,11 +71,11 @@ class WholeLines:
                 done += size
         except OSError as error:
             self._n_lines += lines.count(b"\n", 0, done)
-            told = self._told(done - lines.rfind(b"\n", 0, done) - 1)
+            told = self._lines_written(done - lines.rfind(b"\n", 0, done) - 1)
             raise OSError(error.errno, f"{error.strerror}{told}", self._name) from None
         self._n_lines += lines.count(b"\n")
 
-    def _told(self, n_bytes: int) -> str:
+    def _lines_written(self, n_bytes: int) -> str:
         """Cut a half-written line off a regular file; say how many lines are left in it."""
         try:
             descriptor = self._file.fileno()

@@ -159,7 +159,9 @@ def in_words(
 ) -> str:
     """The report as a few lines of text."""
     source, what = "standard input" if files == ["-"] else ", ".join(files), f"{task.unit}s"
-    lines = _learnt(report, source, task, labels or task.labels) if report["learnt"] else []
+    lines = (
+        _words_on_passes(report, source, task, labels or task.labels) if report["learnt"] else []
+    )
     lines = lines or [f"No new {what} in {source}: the model is unchanged."]
     if report.get("features"):
         lines.append(_columns(report["features"], report.get("ignored", [])))
@@ -172,7 +174,7 @@ def in_words(
     return "\n".join(lines)
 
 
-def _learnt(report: dict[str, Any], source: str, task: Task, labels: str) -> list[str]:
+def _words_on_passes(report: dict[str, Any], source: str, task: Task, labels: str) -> list[str]:
     passes = "one pass" if report["passes"] == 1 else f"{report['passes']} passes"
     taken = f" ({report['seconds']:.1f} s)" if sys.stdout.isatty() else ""
     n = report[f"{task.unit}s"]
@@ -187,11 +189,11 @@ def _learnt(report: dict[str, Any], source: str, task: Task, labels: str) -> lis
 
 def _columns(features: list[str], ignored: list[str]) -> str:
     """Which columns the model uses, and which it does not."""
-    unused = f" Not read: {_named(ignored)}." if ignored else ""
-    return f"Features: {_named(features)}.{unused}"
+    unused = f" Not read: {_list_columns(ignored)}." if ignored else ""
+    return f"Features: {_list_columns(features)}.{unused}"
 
 
-def _named(columns: list[str]) -> str:
+def _list_columns(columns: list[str]) -> str:
     more = len(columns) - _MOST
     named = ", ".join(columns[:_MOST])
     return f"{named} and {more} more" if more > 0 else named

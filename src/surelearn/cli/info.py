@@ -73,7 +73,7 @@ def info(model: Model, as_json: Json = False) -> None:
     for name in found:
         if name in _NAMES:
             # Names come from the file: none may steer the terminal.
-            shown = word(_shown(name, found[name]), widest=10_000)
+            shown = word(_value_words(name, found[name]), widest=10_000)
             typer.echo(f"{_NAMES[name]:<{wide}}  {shown}")
     if found.get("classes"):
         head = "label" if "labels" in found else "class"
@@ -118,7 +118,7 @@ def _of_solver(model: Any) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _shown(name: str, value: Any) -> str:
+def _value_words(name: str, value: Any) -> str:
     if name == "bytes":
         return _options.size(value)
     if name == "objective":

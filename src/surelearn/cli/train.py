@@ -122,7 +122,7 @@ def train(
         )  # fmt: skip
         _set(model, asked, output if going_on else None)
         if tune:
-            model = _tuned(model, files, reading, passes=passes, quiet=run.quiet or run.as_json)
+            model = _tune(model, files, reading, passes=passes, quiet=run.quiet or run.as_json)
         before = model.task.facts(model) if going_on else {}
         kept = None if thresholds is None else _kept_back(model, thresholds, reading)
         learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
@@ -263,7 +263,7 @@ def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
     return not hasattr(source.first(1).X, "shape")
 
 
-def _tuned(
+def _tune(
     model: SureClassifier,
     files: list[str],
     reading: dict[str, Any],

@@ -49,7 +49,7 @@ def find(name: str) -> Path:
     >>> find("20news-18828.jsonl.xz").exists()    # doctest: +SKIP
     True
     """
-    given = _given()
+    given = _named_folder()
     if given is not None and (given / name).exists():
         return given / name
     source = SOURCES.get(name)
@@ -66,7 +66,7 @@ def find(name: str) -> Path:
     return path
 
 
-def _given() -> Path | None:
+def _named_folder() -> Path | None:
     """The folder that the variable names."""
     folder = os.environ.get(VARIABLE)
     if not folder:

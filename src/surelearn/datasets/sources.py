@@ -220,7 +220,7 @@ def _plain(sgml: str) -> str:
 _TOKENS = "a token a line, 'word POS chunk', and an empty line after each sentence"
 
 
-def _unpacked(name: str, address: str) -> dict[str, bytes]:
+def _unpack(name: str, address: str) -> dict[str, bytes]:
     return {name: gzip.decompress(download(address))}
 
 
@@ -231,7 +231,7 @@ def _chunks(part: str, checksum: str) -> dict[str, Source]:
             title="CoNLL-2000 shared task on chunking (Tjong Kim Sang & Buchholz 2000)",
             address=f"https://www.clips.uantwerpen.be/conll2000/chunking/{part}.txt.gz",
             layout=_TOKENS,
-            get=partial(_unpacked, name),
+            get=partial(_unpack, name),
             checksums={name: checksum},
         )
     }

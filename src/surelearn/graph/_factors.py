@@ -115,10 +115,10 @@ class FactorGraph:
         -------
         BestLabelling
         """
-        solved = self._solved("max", evidence, _check.message_limits(damping, tol, max_sweeps))
+        solved = self._solve("max", evidence, _check.message_limits(damping, tol, max_sweeps))
         labels = solved.core.best()
         score = solved.possible(self._factors.score(labels))
-        beliefs = _cut(solved.core.beliefs("max"), self._factors.sizes)
+        beliefs = _cut_by_node(solved.core.beliefs("max"), self._factors.sizes)
         return BestLabelling(*solved.state, labels, score, beliefs)
 
     def sum_product(
@@ -142,11 +142,11 @@ class FactorGraph:
         -------
         Marginals
         """
-        solved = self._solved("sum", evidence, _check.message_limits(damping, tol, max_sweeps))
+        solved = self._solve("sum", evidence, _check.message_limits(damping, tol, max_sweeps))
         log_partition = solved.possible(solved.core.log_partition())
         flat, sizes = solved.core.beliefs("sum"), self._factors.sizes
         pairs = solved.pairs(self._factors, flat)
-        return Marginals(*solved.state, _cut(flat, sizes), pairs, log_partition)
+        return Marginals(*solved.state, _cut_by_node(flat, sizes), pairs, log_partition)
 
     def k_best(
         self,
@@ -176,7 +176,7 @@ class FactorGraph:
         propagation.
         """
         number = _check.count("k", k)
-        solved = self._solved("max", evidence, _check.message_limits(damping, tol, max_sweeps))
+        solved = self._solve("max", evidence, _check.message_limits(damping, tol, max_sweeps))
         solved.possible(self._factors.score(solved.core.best()))
         found: NDArray[np.int32] = solved.core.k_best(number)
         return found
@@ -194,7 +194,7 @@ class FactorGraph:
         """
         return self._factors.score(_checks.labelling(labels, self._factors.sizes))
 
-    def _solved(
+    def _solve(
         self, kind: str, evidence: Mapping[int, int] | None, limits: tuple[float, float, int]
     ) -> _Solved:
         known = _checks.evidence(evidence, self._factors.sizes)
@@ -317,7 +317,7 @@ def _warn(what: str, residual: float, limits: tuple[float, float, int]) -> None:
     warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
 
-def _cut(flat: Array, sizes: NDArray[np.int64]) -> PerNode:
+def _cut_by_node(flat: Array, sizes: NDArray[np.int64]) -> PerNode:
     """One part for each node, as one array where all have the same number of labels."""
     if len(sizes) and (sizes == sizes[0]).all():
         return flat.reshape(len(sizes), sizes[0])

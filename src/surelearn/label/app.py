@@ -101,11 +101,11 @@ class Page:
     async def _get(self, page: Callable[[Request, Person], Response], request: Request) -> Response:
         person = self._person(request)
         if not person:
-            return HTMLResponse(pages.enter_page(_user(), self._told()))
+            return HTMLResponse(pages.enter_page(_user(), self._pool_facts()))
         try:
             return await run_in_threadpool(page, request, person)
         except (NotSaved, ValueError) as error:
-            return _refused(error, request, person)
+            return _error_response(error, request, person)
 
     async def _post(self, act: Callable[[Person, Form], None], request: Request) -> Response:
         """Do it, then show the next question: as a part for the script, else as a page."""
@@ -116,7 +116,7 @@ class Page:
         try:
             await run_in_threadpool(act, person, form)
         except (NotSaved, ValueError) as error:
-            return _refused(error, request, person)
+            return _error_response(error, request, person)
         if _PART not in request.headers:
             return RedirectResponse(_back(request), status_code=303)
         try:
@@ -130,7 +130,7 @@ class Page:
         try:
             name = await run_in_threadpool(self._session.enter, form.get("name", [""])[0])
         except (NotSaved, ValueError) as error:
-            return _refused(error, request, "")
+            return _error_response(error, request, "")
         response = RedirectResponse("/", status_code=303)
         response.set_cookie(self._cookie, quote(name), httponly=True, samesite="strict")
         return response
@@ -177,9 +177,9 @@ class Page:
         return HTMLResponse(pages.agreement_page(self._session, person))
 
     def _export(self, request: Request, person: Person) -> Response:
-        return HTMLResponse(pages.export_page(self._session, person, self._told()))
+        return HTMLResponse(pages.export_page(self._session, person, self._pool_facts()))
 
-    def _told(self) -> list[str]:
+    def _pool_facts(self) -> list[str]:
         """What is in the pool, and what was left out."""
         return [f"in the pool: {len(self._session.items):,}", *self._session.told()]
 
@@ -267,7 +267,7 @@ def _download(data: bytes, name: str, kind: str) -> Response:
     return Response(data, media_type=kind, headers=headers)
 
 
-def _refused(error: Exception, request: Request, person: Person) -> Response:
+def _error_response(error: Exception, request: Request, person: Person) -> Response:
     """Say on the screen what did not work; nothing has changed."""
     status = 507 if isinstance(error, NotSaved) else 409
     text = str(error)

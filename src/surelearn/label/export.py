@@ -70,10 +70,12 @@ def exported(session: Session, kind: str, *, agreed: bool = True) -> bytes:
     'text,label,by,time,settled,item,file,line'
     """
     with session.lock:
-        answers = list(_agreed(session) if agreed or kind == "conll" else _all(session))
+        answers = list(
+            _agreed_answers(session) if agreed or kind == "conll" else _all_answers(session)
+        )
     if kind == "conll":
         return _bytes(_conll(answers, session))
-    lines = _placed(session, answers)
+    lines = _lines_of(session, answers)
     names = _columns(session, lines)
     rows = [_row(session, line, names) for line in lines]
     if kind == "jsonl":
@@ -97,7 +99,7 @@ class _Names(NamedTuple):
 Answer = tuple[int, Any, Given, bool]
 
 
-def _agreed(session: Session) -> Iterator[Answer]:
+def _agreed_answers(session: Session) -> Iterator[Answer]:
     """The label that counts of each item, in the order in which the model learnt them."""
     ledger = session.ledger
     for step in session.label_steps():
@@ -105,7 +107,7 @@ def _agreed(session: Session) -> Iterator[Answer]:
         yield step.item, step.label, settled or ledger.first(step.item), settled is not None
 
 
-def _all(session: Session) -> Iterator[Answer]:
+def _all_answers(session: Session) -> Iterator[Answer]:
     """All answers in their order; a settled label is one more."""
     ledger = session.ledger
     found = [(item, g.label, g, False) for item, by in ledger.given.items() for g in by.values()]
@@ -113,7 +115,7 @@ def _all(session: Session) -> Iterator[Answer]:
     yield from sorted(found, key=lambda answer: answer[2].number)
 
 
-def _placed(session: Session, answers: list[Answer]) -> list[_Line]:
+def _lines_of(session: Session, answers: list[Answer]) -> list[_Line]:
     """A line for each answer and each record of its text."""
     items = session.items
     texts = {item: items.text(item) for item, *_ in answers}

@@ -76,7 +76,7 @@ class Guard:
         except Refused as error:
             await _say(send, error.status, error.reason)
             return
-        await self._app(scope, _replayed(body, receive), _with_headers(send))
+        await self._app(scope, _replay(body, receive), _with_headers(send))
 
     def _check_site(self, scope: Scope, headers: dict[str, str]) -> None:
         if not self._is_ours(headers.get("host", "")):
@@ -167,7 +167,7 @@ async def _body(length: bytes, receive: Receive) -> bytes:
     return body
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Give the body once more, and then whatever comes."""
     given = False
 

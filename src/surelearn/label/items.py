@@ -189,7 +189,7 @@ def read_sentences(
     n_bad = 0
     for block in found.blocks():
         batch = block.parse()
-        places, new = _placed(map(tuple, batch.X), numbers)
+        places, new = _number_items(map(tuple, batch.X), numbers)
         records.add(block.end.file, block.numbers(batch), places)
         once += [batch.X[i] for i in new]
         labels += batch.y or ()
@@ -220,7 +220,7 @@ def _texts(source: read.Source, label: str | None, id: str | None, records: Reco
             keyword = _check.Keyword("text")
             raise _check.BadInput(_check.Message(said, where=source.name, text=keyword))
         texts = batch.X.to_pylist()
-        found, new = _placed(map(_key, texts), numbers)
+        found, new = _number_items(map(_key, texts), numbers)
         file.extend(texts[i] for i in new)
         records.add(block.end.file, block.numbers(batch), found)
         if id is not None:
@@ -259,7 +259,7 @@ def _addresses(source: Any, reading: Mapping[str, Any]) -> list[str]:
 
 def _items(found: _ReadItems, plain: Any, source: Any, **columns: Any) -> Items:
     places = found.records.items
-    start, n_clashes = _known(places, found.labels, plain)
+    start, n_clashes = _known_labels(places, found.labels, plain)
     n_empty = places.count(EMPTY)
     return Items(
         found.X,
@@ -274,7 +274,9 @@ def _items(found: _ReadItems, plain: Any, source: Any, **columns: Any) -> Items:
     )
 
 
-def _placed(keys: Iterable[Hashable], numbers: dict[Hashable, int]) -> tuple[list[int], list[int]]:
+def _number_items(
+    keys: Iterable[Hashable], numbers: dict[Hashable, int]
+) -> tuple[list[int], list[int]]:
     """The item of each record, numbered in order of appearance, and the records of new items."""
     places, new = [], []
     for i, key in enumerate(keys):
@@ -290,7 +292,9 @@ def _key(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest() if text.strip() else b""
 
 
-def _known(places: Iterable[int], labels: Iterable[Any], plain: Any) -> tuple[dict[int, Any], int]:
+def _known_labels(
+    places: Iterable[int], labels: Iterable[Any], plain: Any
+) -> tuple[dict[int, Any], int]:
     """The first label of each item, and how many labels contradict it."""
     start: dict[int, Any] = {}
     n_clashes = 0

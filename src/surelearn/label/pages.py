@@ -107,7 +107,7 @@ def message_page(text: str, *, person: str = "") -> Html:
 def review_page(session: Session, person: str, chosen: Filter) -> Html:
     """Earlier answers, newest first, each with a way to change it."""
     with session.lock:
-        items = _reviewed(session, chosen)
+        items = _items_to_review(session, chosen)
         there = items[PAGE * chosen.page : PAGE * (chosen.page + 1)]
         rows = [_review_row(session, item) for item in there]
     table = tag(
@@ -130,7 +130,7 @@ def review_page(session: Session, person: str, chosen: Filter) -> Html:
 _COLUMNS = ("Text", "Label", "By", "Model")
 
 
-def _reviewed(session: Session, chosen: Filter) -> list[int]:
+def _items_to_review(session: Session, chosen: Filter) -> list[int]:
     ledger = session.ledger
     if chosen.skipped:
         return sorted(ledger.skipped, key=lambda item: -ledger.skipped[item])
@@ -154,7 +154,9 @@ def _review_row(session: Session, item: int) -> Html:
     by += [f"settled by {ledger.settled[item].person}"] if item in ledger.settled else []
     label, predicted = ledger.final(item), session.learner.predict(item)
     agrees = predicted is None or predicted == label
-    opinion = "–" if predicted is None else ("agrees" if agrees else f"says {_told(predicted)}")
+    opinion = (
+        "–" if predicted is None else ("agrees" if agrees else f"says {_label_words(predicted)}")
+    )
     return tag(
         "tr",
         tag("td", snippet(session.items.text(item)), class_="snippet", dir="auto"),
@@ -164,7 +166,7 @@ def _review_row(session: Session, item: int) -> Html:
     )
 
 
-def _told(label: Any) -> str:
+def _label_words(label: Any) -> str:
     return label if isinstance(label, str) else ", ".join(label) or "none"
 
 
@@ -172,7 +174,7 @@ def _change_form(session: Session, item: int, label: Any) -> Html:
     """Ways to change a label: here, or with the whole text and new labels at hand."""
     button = tag("button", "Open", formaction="/choose", aria_label=f"Open text {item + 1}")
     if session.kind != "texts":
-        text = shown(_told(label) if label is not None else "skipped")
+        text = shown(_label_words(label) if label is not None else "skipped")
         return _small_form("/choose", item, [tag("span", text), button])
     options = [
         tag("option", name, value=name, selected=name == label) for name in session.ledger.labels
@@ -260,7 +262,7 @@ def _matching(session: Session, words: str) -> list[int]:
 def _search_row(session: Session, item: int, words: str) -> Html:
     label = session.ledger.final(item)
     text = session.items.text(item)
-    state = tag("b", shown(_told(label))) if label is not None else tag("i", "not labelled")
+    state = tag("b", shown(_label_words(label))) if label is not None else tag("i", "not labelled")
     button = tag("button", "Open" if label is not None else "Label this one")
     return tag("li", tag("p", _around(text, words), class_="snippet", dir="auto"), state,
                _small_form("/choose", item, [button]))  # fmt: skip
@@ -335,7 +337,7 @@ def _disagreement(session: Session, item: int) -> Html:
 def _said(session: Session, item: int, label: Any) -> str:
     """A label that others contradict; of a sentence the tokens with other tags."""
     if session.kind != "tags":
-        return _told(label)
+        return _label_words(label)
     words, others = session.items.words(item), session.ledger.given[item].values()
     tags = zip(words, label, *(given.label for given in others), strict=True)
     return ", ".join(f"{word} {mine}" for word, mine, *said in tags if set(said) != {mine})

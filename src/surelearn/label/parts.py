@@ -69,7 +69,9 @@ def _text(session: Session, question: Question, why: Why | None, *, blind: bool)
         meta,
         tag(
             "article",
-            marked(text, why, _hues(session, why)) if len(text) <= SHOWN else shown(text[:SHOWN]),
+            mark_words(text, why, _hues(session, why))
+            if len(text) <= SHOWN
+            else shown(text[:SHOWN]),
             class_="text long" if len(text) > 600 else "text",
             id="text",
             dir="auto",
@@ -89,7 +91,7 @@ def _hues(session: Session, why: Why | None) -> Hues:
     return Hues(label, "none" if rival == label else rival)
 
 
-def marked(text: str, why: Why | None, hues: Hues) -> Html:
+def mark_words(text: str, why: Why | None, hues: Hues) -> Html:
     """A text with its words marked by the label that they pull towards."""
     if why is None or why.text is None:
         return shown(text)
@@ -133,7 +135,7 @@ def labels_form(
         tag(
             "div",
             *(
-                choose(i, label, _named(session, label), label in chosen)
+                choose(i, label, _label_name(session, label), label in chosen)
                 for i, label in enumerate(labels)
             ),
             tag("p", "Add a label to begin.", class_="hint") if not labels else None,
@@ -149,7 +151,7 @@ def labels_form(
     )
 
 
-def _named(session: Session, label: str) -> Html:
+def _label_name(session: Session, label: str) -> Html:
     return tag("span", shown(label), class_=f"named {hue_of(session.place_of(label))}")
 
 

@@ -86,8 +86,8 @@ def report(session: Session, goal: Goal = Goal()) -> Report:  # noqa: B008  (a t
         stable = learner.stable()
     judged = [(i + 1, step) for i, step in enumerate(label_steps) if step.predicted is not None]
     drawn = [(i, step) for i, step in judged if step.at_random]
-    wrong = [(i, _missed(step, session.kind)) for i, step in judged]
-    wrong_drawn = [(i, _missed(step, session.kind)) for i, step in drawn]
+    wrong = [(i, _error_of(step, session.kind)) for i, step in judged]
+    wrong_drawn = [(i, _error_of(step, session.kind)) for i, step in drawn]
     counts = _counts(ledger, label_steps)
     lowest = 1 / max(2, len(ledger.labels)) if session.kind == "texts" else 0.5
     found = Report(
@@ -135,7 +135,7 @@ def _counts(ledger: Ledger, label_steps: list[Step]) -> list[tuple[str, int]]:
     return [(name, found[name]) for name in ledger.labels]
 
 
-def _missed(step: Step, kind: str = "texts") -> float:
+def _error_of(step: Step, kind: str = "texts") -> float:
     """How wrong a prediction was: 0 or 1, for a sentence the share of its tags."""
     if kind == "tags":
         return float(np.mean([a != b for a, b in zip(step.label, step.predicted, strict=True)]))

@@ -98,7 +98,7 @@ class Store:
         self.path = os.fspath(path)
         with ExitStack() as held:
             held.enter_context(claimed(self.path, doing="labelling with it"))
-            self._db = held.enter_context(_connected(self.path))
+            self._db = held.enter_context(_connect(self.path))
             self._held = held.pop_all()
 
     def __enter__(self) -> Self:
@@ -199,7 +199,7 @@ def _checksum(*values: Any) -> str:
 
 
 @contextmanager
-def _connected(path: str) -> Iterator[sqlite3.Connection]:
+def _connect(path: str) -> Iterator[sqlite3.Connection]:
     # SQLite begins anew in a file of no bytes, and of one.
     if os.path.isfile(path) and os.path.getsize(path) < 2:
         raise damaged(path, "nothing in it")

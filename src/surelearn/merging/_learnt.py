@@ -140,10 +140,10 @@ def at_power(state: State, power: int) -> State:
     """The same diagonal weights after a rescaling by so many more powers of two."""
     if power == 0:
         return state
-    return _scaled(state, 2.0**power, 4.0**power)
+    return _scale_state(state, 2.0**power, 4.0**power)
 
 
-def _scaled(state: State, mean: float, variance: float) -> dict[str, Any]:
+def _scale_state(state: State, mean: float, variance: float) -> dict[str, Any]:
     """Means and variances times powers of two, which loses no bit."""
     layout, K = Layout(**state["layout"]), state["n_columns"]
     factors = np.full(layout.parts * K, mean, dtype=layout.dtype)
@@ -186,7 +186,7 @@ def grown(state: State, move: Move | None, *, halves: bool) -> State:
     if move is None:
         return state
     layout = Layout(**state["layout"])
-    state = _scaled(state, 0.5, 0.5) if halves else state
+    state = _scale_state(state, 0.5, 0.5) if halves else state
     n, K = len(state["features"]), len(move.columns)
     runs = state["cells"].reshape(n, layout.parts, state["n_columns"])
     cells = np.tile(prior_run(layout, K, state["prior"]), (n, 1)).reshape(n, layout.parts, K)

@@ -138,7 +138,7 @@ class MergeState:
         )
         before = None if start is None else moved_state(start.weights)
         known = model.classes if start is None else start.classes
-        return replace(state, trained=state._sole(model.weights, before, known))
+        return replace(state, trained=state._one_model(model.weights, before, known))
 
     @classmethod
     def of_columns(
@@ -171,7 +171,7 @@ class MergeState:
             words=None,
             projection=None,
         )
-        return replace(state, trained=state._sole(weights, moved_state(start), columns))
+        return replace(state, trained=state._one_model(weights, moved_state(start), columns))
 
     def __add__(self, other: MergeState) -> MergeState:
         """The state of the models of both."""
@@ -188,7 +188,7 @@ class MergeState:
             self,
             classes=classes,
             counts=_counts(self, classes) + _counts(other, classes),
-            mistakes=_added(self.mistakes, other.mistakes, 1),
+            mistakes=_add_counts(self.mistakes, other.mistakes, 1),
             updates=self.updates + other.updates,
             n_models=n_models,
             code=other.code if self.code is None else self.code,
@@ -236,7 +236,7 @@ class MergeState:
         extra = 0 if prior is None else self.n_models - 1
         start = self if prior is None else prior
         counts = self.counts - extra * _counts(start, self.classes)
-        mistakes = _added(self.mistakes, start.mistakes, -extra)
+        mistakes = _add_counts(self.mistakes, start.mistakes, -extra)
         weights, weighed = self._weights(prior, threads)
         return Merged(
             self.classes,
@@ -298,7 +298,7 @@ class MergeState:
     def _halves(self, classes: Classes) -> bool:
         return self.multiclass == "joint" and len(classes) > 2
 
-    def _sole(
+    def _one_model(
         self, weights: Diagonal | Full | None, before: State | None, known: Classes
     ) -> OneModel | None:
         """What one model has learnt, since a start with these classes where there is one."""
@@ -493,5 +493,5 @@ def _counts(state: MergeState, classes: Classes) -> NDArray[np.int64]:
     return counts
 
 
-def _added(a: list[int], b: list[int], times: int) -> list[int]:
+def _add_counts(a: list[int], b: list[int], times: int) -> list[int]:
     return [x + times * y for x, y in zip_longest(a, b, fillvalue=0)]

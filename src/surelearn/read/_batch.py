@@ -226,9 +226,9 @@ class Groups(Batch):
         """The batch of these groups."""
         bounds, rows = spans_of(self.bounds, groups)
         of_rows: dict[str, Any] = {
-            name: _taken(getattr(self, name), rows) for name in _OF_CANDIDATES
+            name: _take_rows(getattr(self, name), rows) for name in _OF_CANDIDATES
         }
-        ids = _taken(self.ids, groups)
+        ids = _take_rows(self.ids, groups)
         return Groups(self.X[rows], n_bad=self.n_bad, bounds=bounds, ids=ids, **of_rows)
 
     @property
@@ -258,7 +258,7 @@ class Groups(Batch):
 _OF_CANDIDATES = ("relevance", "cost", "names")
 
 
-def _taken(values: NDArray[Any] | None, places: Any) -> NDArray[Any] | None:
+def _take_rows(values: NDArray[Any] | None, places: Any) -> NDArray[Any] | None:
     return None if values is None else values[places]
 
 
@@ -439,8 +439,8 @@ def joined(parts: Sequence[Batch]) -> Batch:
     weights = [np.ones(len(part)) if part.weight is None else part.weight for part in filled]
     weighted = any(part.weight is not None for part in filled)
     return Batch(
-        _stacked([part.X for part in filled]),
-        _joined_labels(labels) if labels else None,
+        _stack([part.X for part in filled]),
+        _join_labels(labels) if labels else None,
         np.concatenate(weights) if weighted else None,
         sum(part.n_bad for part in parts),
         joined_kept([part.kept for part in filled]),
@@ -457,14 +457,14 @@ def joined_groups(parts: Sequence[Groups]) -> Groups:
 
     sizes = np.concatenate([part.sizes for part in filled])
     return Groups(
-        _stacked([part.X for part in filled]),
+        _stack([part.X for part in filled]),
         n_bad=sum(part.n_bad for part in parts),
         bounds=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         **{name: all_of(name) for name in (*_OF_CANDIDATES, "ids")},
     )
 
 
-def _joined_labels(parts: Sequence[Labels]) -> Labels:
+def _join_labels(parts: Sequence[Labels]) -> Labels:
     flat = np.concatenate([part.values[part.codes] for part in parts])
     values, codes = np.unique(flat, return_inverse=True)
     sizes = [np.diff(part.starts) for part in parts if part.starts is not None]
@@ -472,7 +472,7 @@ def _joined_labels(parts: Sequence[Labels]) -> Labels:
     return Labels(codes.astype(np.int32), values, starts)
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stack(parts: Sequence[Any]) -> Any:
     if issparse(parts[0]):
         return vstack(parts, format="csr")
     if isinstance(parts[0], np.ndarray):

@@ -268,7 +268,7 @@ class Reader:
         return self._format.plain(self._layout)
 
     def __call__(self, data: bytes, name: str, first: int) -> Sentences:
-        text, is_sound = _decoded(data)
+        text, is_sound = _decode(data)
         regular = self._format.regular(data, text, self._layout.width) if is_sound else None
         if regular is not None:
             return self._at_once(text, regular)
@@ -361,7 +361,7 @@ def _u_name(keyword: str, given: str) -> str:
     return _check.choice(keyword, name, _U_NAMES)
 
 
-def _decoded(data: bytes) -> tuple[str, bool]:
+def _decode(data: bytes) -> tuple[str, bool]:
     """The text, and whether all of it is valid; invalid bytes become lone surrogates."""
     try:
         text = data.decode()

@@ -88,11 +88,11 @@ class CsvSource(Source):
             header, _ = next(self._rows_of(file, Place(place.file)), (Header([], None), None))
         for block in lines_of(file, place, self._dialect.split, end):
             if header is None:
-                header, block = self._named(block, file.encoding)
+                header, block = self._split_header(block, file.encoding)
             if header is not None and block.data.strip(b"\r\n"):
                 yield header, block
 
-    def _named(self, block: Lines, encoding: str | None) -> tuple[Header | None, Lines]:
+    def _split_header(self, block: Lines, encoding: str | None) -> tuple[Header | None, Lines]:
         """The header, which is the first row of a block, and the block without it."""
         for begin, end in self._dialect.rows(block.data):
             fields = self._dialect.fields(block.data[begin:end])

@@ -193,7 +193,7 @@ class CsvRows:
         if faulty(table, self._columns).any() or self._may_have_names(table):
             return self._one_by_one(data, name, first)
         kept = {name: texts[name].to_pylist() for name in self._columns.keep}
-        return batch_of(table, self._columns, kept=self._carried(kept))
+        return batch_of(table, self._columns, kept=self._kept_values(kept))
 
     def _may_have_names(self, table: Any) -> bool:
         """Whether text and label of some row equal the names of their columns."""
@@ -206,7 +206,7 @@ class CsvRows:
             same = found if same is None else compute.and_(same, found)
         return same is not None and compute.any(same).as_py()
 
-    def _carried(self, texts: dict[str, list[str]]) -> Kept:
+    def _kept_values(self, texts: dict[str, list[str]]) -> Kept:
         """The columns of `keep`; a whole number in an unusual form, such as "07", stays a text."""
         kept: dict[str, Any] = {}
         for name, kind in self._columns.keep.items():
@@ -286,7 +286,7 @@ class CsvRows:
                 before = data.count(b"\n", 0, begin)
                 raise bad_record(f"{name}, line {first + before}", wrong or "", n_before=before)
         table = pyarrow.Table.from_pylist(records, schema=self._columns.schema())
-        carried = self._carried(
+        carried = self._kept_values(
             {name: [texts[name] for texts in kept] for name in self._columns.keep}
         )
         return batch_of(table, self._columns, n_bad=n_bad, kept=carried)
@@ -295,7 +295,7 @@ class CsvRows:
         """The columns of a row as texts, or a sentence that says what is wrong with the row."""
         fields = self._dialect.fields(row)
         if len(fields) != self._n_columns:
-            return _miscounted(self._n_columns, len(fields), row, self._dialect.quote)
+            return _wrong_count(self._n_columns, len(fields), row, self._dialect.quote)
         if self._named_columns and self._header.is_again(fields):
             return "expected a record, got the names of the columns once more."
         texts: dict[str, str] = {}
@@ -383,7 +383,7 @@ def _parsed_label(text: str, kind: str) -> str | int | None:
     return None
 
 
-def _miscounted(expected: int, found: int, row: bytes, mark: str) -> str:
+def _wrong_count(expected: int, found: int, row: bytes, mark: str) -> str:
     """What is wrong with a row that has more or fewer columns than the header."""
     begin = repr(row.decode(errors="replace"))
     begin = begin if len(begin) <= 40 else f"{begin[:37]}..."

@@ -88,11 +88,11 @@ class Transcoded(Stream):
 def _marking() -> str:
     """The name of an error handler that turns what is no text into `_NO_LETTER`."""
     name = "surelearn.no_letter"
-    codecs.register_error(name, _marked)
+    codecs.register_error(name, _mark_undecodable)
     return name
 
 
-def _marked(error: UnicodeError) -> tuple[str | bytes, int]:
+def _mark_undecodable(error: UnicodeError) -> tuple[str | bytes, int]:
     if isinstance(error, UnicodeDecodeError):
         return "\udcff", error.end  # a lone surrogate: encoding it calls this handler again
     assert isinstance(error, UnicodeEncodeError)

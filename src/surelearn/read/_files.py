@@ -327,7 +327,7 @@ def files_of(
     names = [source] if isinstance(source, str | os.PathLike) else list(source)
     found: list[File] = []
     for name in names:
-        found += _named(os.fspath(name), filesystem, endings, format)
+        found += _files_named(os.fspath(name), filesystem, endings, format)
     if not found:
         raise BadInput("source must name at least one file, got an empty list.")
     for file in found:
@@ -374,7 +374,7 @@ def _files_in(folder: File, endings: Endings, format: str | None) -> list[File]:
     return chosen
 
 
-def _named(name: str, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
+def _files_named(name: str, filesystem: Any, endings: Endings, format: str | None) -> list[File]:
     from surelearn.read._remote import as_remote, connected
 
     if filesystem is None and "://" in name:

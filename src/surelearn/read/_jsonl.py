@@ -191,7 +191,7 @@ class JsonLines:
             else:
                 raise bad_record(f"{name}, line {number}", wrong or "", n_before=number - first)
         # As floats: pyarrow refuses an int in a double column if it does not fit exactly.
-        as_stored = {field.name: _stored(str(field.type)) for field in self._schema}
+        as_stored = {field.name: _converter(str(field.type)) for field in self._schema}
         plain = [
             {name: stored(record[name]) for name, stored in as_stored.items()} for record in records
         ]
@@ -212,7 +212,7 @@ class JsonLines:
         return record if table is None else dict(table.to_pylist()[0])
 
 
-def _stored(type_: str) -> Callable[[Any], Any]:
+def _converter(type_: str) -> Callable[[Any], Any]:
     """What makes a value of JSON fit an Arrow type."""
     if type_ == "double":
         return float

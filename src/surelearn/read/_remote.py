@@ -49,12 +49,12 @@ def is_waiting() -> bool:
 def awaited(call: Callable[[], R]) -> R:
     """The result of a call that may wait for a network; Ctrl-C ends the wait, not the call."""
     if threading.current_thread() is not threading.main_thread():
-        return _counted(call)  # the main thread waits for this one, and handles signals
+        return _count_call(call)  # the main thread waits for this one, and handles signals
     found: SimpleQueue[Callable[[], R]] = SimpleQueue()
 
     def work() -> None:
         try:
-            result = _counted(call)
+            result = _count_call(call)
         except BaseException as error:
             failed = error
             found.put(lambda: _fail(failed))
@@ -67,7 +67,7 @@ def awaited(call: Callable[[], R]) -> R:
             return found.get(timeout=_PATIENCE)()
 
 
-def _counted(call: Callable[[], R]) -> R:
+def _count_call(call: Callable[[], R]) -> R:
     mark = object()
     _calls.append(mark)
     try:
@@ -225,7 +225,7 @@ def connected(uri: str) -> tuple[Remote, str]:
     who = f"reading {scheme}://"
     _check.need(who, "pyarrow", "files")
     try:
-        kind, filesystem, path = awaited(lambda: _connected(uri, who))
+        kind, filesystem, path = awaited(lambda: _connect(uri, who))
     except (BadInput, ImportError):
         raise
     except Exception as error:
@@ -235,11 +235,11 @@ def connected(uri: str) -> tuple[Remote, str]:
     return kind(filesystem, f"{scheme}://"), path
 
 
-def _connected(uri: str, who: str) -> tuple[type[Remote], Any, str]:
+def _connect(uri: str, who: str) -> tuple[type[Remote], Any, str]:
     from pyarrow import ArrowInvalid, ArrowNotImplementedError, fs
 
     try:
-        return ArrowFiles, *fs.FileSystem.from_uri(_bounded(uri))
+        return ArrowFiles, *fs.FileSystem.from_uri(_limit_retries(uri))
     except ImportError as error:  # Arrow asks fsspec for hf://
         raise _missing(who, error) from error
     except (ArrowInvalid, ArrowNotImplementedError):
@@ -257,7 +257,7 @@ def _connected(uri: str, who: str) -> tuple[type[Remote], Any, str]:
         ) from None
 
 
-def _bounded(uri: str) -> str:
+def _limit_retries(uri: str) -> str:
     """The URL with a limit to the time in which Arrow tries to reach gs:// again."""
     if not uri.startswith(("gs://", "gcs://")) or "retry_limit_seconds=" in uri:
         return uri

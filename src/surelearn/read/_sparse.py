@@ -144,7 +144,7 @@ class Sparse:
 
     def _batch(self, found: Parsed, kept: Any, *, labelled: bool) -> Batch:
         labels = self._labels(found, kept) if labelled else None
-        carried = {name: self._carried(found) for name in self._keep}
+        carried = {name: self._kept_labels(found) for name in self._keep}
         whole = Batch(found.matrix(self._n_features), labels, found.weights, found.n_bad, carried)
         if kept.all():
             return whole
@@ -157,7 +157,7 @@ class Sparse:
             return _labels(found.labels, kept, whole=self._whole)
         return _labels_of_lists([own if isinstance(own, list) else [] for own in found.lists])
 
-    def _carried(self, found: Parsed) -> NDArray[Any]:
+    def _kept_labels(self, found: Parsed) -> NDArray[Any]:
         """Labels as in the file, None for a missing or bad one."""
         if found.lists is not None:
             return values_of([own if isinstance(own, list) else None for own in found.lists])

@@ -169,7 +169,7 @@ class ArrowFile(InFile):
             n = opened.num_record_batches
             for i in range(n):
                 batch = opened.get_batch(i)
-                yield row, _checked(batch), size * (i + 1) // n - size * i // n
+                yield row, _check_batch(batch), size * (i + 1) // n - size * i // n
                 row += batch.num_rows
 
 
@@ -185,7 +185,7 @@ class ArrowStream(InFile):
         row = n_bytes = 0
         with closing(self._file.open()) as stream:
             for batch in _stream_of(stream, _only(names, self)):
-                yield row, _checked(batch), stream.consumed - n_bytes
+                yield row, _check_batch(batch), stream.consumed - n_bytes
                 row, n_bytes = row + batch.num_rows, stream.consumed
 
 
@@ -226,7 +226,7 @@ class OneShot(Store):
     def _runs(self, names: Sequence[str], start: int) -> Iterator[Run]:
         row = 0
         for batch in self._reader:
-            table = _checked(batch).select(names)
+            table = _check_batch(batch).select(names)
             yield row, table, table.nbytes
             row += batch.num_rows
 
@@ -300,7 +300,7 @@ def _readable(schema: pyarrow.Schema) -> pyarrow.Schema:
     return schema
 
 
-def _checked(batch: Any) -> pyarrow.Table:
+def _check_batch(batch: Any) -> pyarrow.Table:
     """A batch from a foreign file as a table, with the sizes of its buffers checked."""
     import pyarrow
 

@@ -72,7 +72,7 @@ class TableSource(Source):
     ) -> Iterator[TableRows]:
         start = start or Place()
         if self._columns is None:
-            self._columns = _found(self._wanted, self._stores[0])
+            self._columns = _choose_columns(self._wanted, self._stores[0])
         columns, some = self._columns, start != Place()
         for number, store in enumerate(self._stores[start.file :], start=start.file):
             _fits(columns, store)
@@ -113,7 +113,7 @@ class TableRows:
             row = int(np.flatnonzero(bad)[0])
             where = f"{self.name}, row {self.first + row}"
             raise bad_record(where, self._wrong(table, row), n_before=row)
-        kept = {name: self._carried(name, table)[~bad] for name in self.columns.keep}
+        kept = {name: self._kept_values(name, table)[~bad] for name in self.columns.keep}
         if bad.any():
             table = table.filter(pyarrow.array(~bad))
         return batch_of(table, self.columns, n_bad=int(bad.sum()), kept=kept)
@@ -129,7 +129,7 @@ class TableRows:
         alone = (replace(self, table=self.table.slice(row - self.first, 1)) for row in rows)
         return [row for row, one in zip(rows, alone, strict=True) if len(one.parse())]
 
-    def _carried(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
+    def _kept_values(self, name: str, made: pyarrow.Table) -> NDArray[Any]:
         """A kept column as stored; if it holds texts, the ones checked for UTF-8."""
         return kept_column((made if self._is_text(name) else self.table).column(name))
 
@@ -152,9 +152,9 @@ class TableRows:
         except pyarrow.ArrowException as error:
             if kind != "a text" or self._is_list(name):
                 raise BadInput(f"{self.name} must be a sound table, got {error}") from None
-        return self._damaged(column)
+        return self._without_damage(column)
 
-    def _damaged(self, column: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def _without_damage(self, column: Any) -> tuple[Any, NDArray[np.bool_]]:
         """A column of texts with null for those that are not UTF-8, and which these are."""
         import pyarrow
 
@@ -199,7 +199,7 @@ class TableRows:
         return str(self.columns.fault(record))
 
 
-def _found(wanted: ColumnSpec, store: Store) -> Columns:
+def _choose_columns(wanted: ColumnSpec, store: Store) -> Columns:
     """The columns to read and the kind of labels, from the types of a table."""
     schema = store.schema
     kinds = {field.name: _kind_of(field.type) for field in schema}

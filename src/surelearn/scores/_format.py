@@ -34,11 +34,11 @@ class Looks(NamedTuple):
         parts = [
             self.headline,
             "\n".join(f"{name:<18} {value}" for name, value in self.measures),
-            *map(_wrapped, self.notes),
+            *map(_wrap, self.notes),
             *self.tables,
         ]
         if self.comparison is not None:
-            parts.append("\n".join(map(_wrapped, str(self.comparison).splitlines())))
+            parts.append("\n".join(map(_wrap, str(self.comparison).splitlines())))
         return "\n\n".join(part for part in parts if part)
 
     def html(self) -> str:
@@ -68,7 +68,7 @@ def _format(found: Evaluation, tables: list[str]) -> Looks:
     return Looks(headline(found), measured, noted, tables, found.comparison)
 
 
-def _wrapped(sentence: str) -> str:
+def _wrap(sentence: str) -> str:
     return textwrap.fill(sentence, _WIDTH, break_long_words=False)
 
 

@@ -208,9 +208,9 @@ class LabelScores(OfLabels):
             f"{rows_of(self)}, {many(len(self.classes), 'label')}, "
             f"{self.support.sum() / self.n:.2f} a row"
         )
-        return Looks(head, list(self._measured()), list(self._notes()), tables, self.comparison)
+        return Looks(head, list(self._measures()), list(self._notes()), tables, self.comparison)
 
-    def _measured(self) -> Iterator[tuple[str, str]]:
+    def _measures(self) -> Iterator[tuple[str, str]]:
         for name, shown in _MEASURES.items():
             value = getattr(self, name)
             if name == "accuracy":

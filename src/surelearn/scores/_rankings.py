@@ -235,21 +235,21 @@ class _Ranked:
     rank: NDArray[np.int64]  # of each place, from 0
     n: int
 
-    def _summed(self, values: Array) -> Array:
+    def _sum_by_group(self, values: Array) -> Array:
         summed: Array = np.bincount(self.of, values, self.n).astype(np.float64)
         return summed
 
-    def _discounted(self, gain: Array, k: int) -> Array:
+    def _discounted_gain(self, gain: Array, k: int) -> Array:
         """The discounted gain of the first k places of each group."""
-        return self._summed(np.where(self.rank < k, gain / np.log2(self.rank + 2.0), 0.0))
+        return self._sum_by_group(np.where(self.rank < k, gain / np.log2(self.rank + 2.0), 0.0))
 
     def gain(self, gain: Array, k: int) -> Array:
         """The discounted gain of the first k of each group."""
-        return self._discounted(gain[self.order], k)
+        return self._discounted_gain(gain[self.order], k)
 
     def best_gain(self, gain: Array, k: int) -> Array:
         """The largest discounted gain that any order has."""
-        return self._discounted(gain[np.lexsort((-gain, self.of))], k)
+        return self._discounted_gain(gain[np.lexsort((-gain, self.of))], k)
 
     def average_precision(self, relevant: NDArray[np.bool_]) -> Array:
         """The mean precision at the ranks of the relevant candidates."""
@@ -257,11 +257,13 @@ class _Ranked:
         seen = np.cumsum(here)
         firsts = np.arange(len(here)) - self.rank
         within = seen - (seen - here)[firsts]
-        return self._summed(here * within / (self.rank + 1)) / np.maximum(self._summed(here), 1.0)
+        return self._sum_by_group(here * within / (self.rank + 1)) / np.maximum(
+            self._sum_by_group(here), 1.0
+        )
 
     def first(self, right: NDArray[np.bool_]) -> Array:
         """1 where the first candidate is right, else 0."""
-        return self._summed(((self.rank == 0) & right[self.order]).astype(np.float64))
+        return self._sum_by_group(((self.rank == 0) & right[self.order]).astype(np.float64))
 
     def reciprocal_rank(self, relevant: NDArray[np.bool_]) -> Array:
         """1 / the rank of the first relevant candidate; 0 without any."""

@@ -157,17 +157,17 @@ class Evaluation(OfLabels):
 
     @cached_property
     def _right(self) -> NDArray[np.int64]:
-        return self._padded(np.diagonal(self.confusion))
+        return self._pad(np.diagonal(self.confusion))
 
     @cached_property
     def _predicted(self) -> NDArray[np.int64]:
-        return self._padded(self.confusion.sum(axis=0))
+        return self._pad(self.confusion.sum(axis=0))
 
     @property
     def _counts(self) -> tuple[Counts, Counts, Counts]:
         return self._right, self._predicted, self.support
 
-    def _padded(self, of_classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _pad(self, of_classes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The array with zeros added for unknown labels, which are never predicted."""
         return np.pad(of_classes, (0, len(self.labels) - len(self.classes)))
 

@@ -113,7 +113,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         made = None if hasher is None else self._texts(texts)
         if hasher is None or made is None:
             return self._by_scikit_learn(texts)
-        starts, features, values = self._hashed(hasher, made, texts, threads=self._threads())
+        starts, features, values = self._hash(hasher, made, texts, threads=self._threads())
         shape = (len(texts), self.n_features)
         return sparse.csr_matrix((values, features, starts), shape=shape)
 
@@ -142,8 +142,8 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             ends = [len(texts) * i // threads for i in range(threads + 1)]
             stretches = [texts[begin:end] for begin, end in pairwise(ends)]
             with Workers(threads) as pool, suppress(TypeError, ValueError):
-                return list(pool.map(self._hashed_apart, stretches))
-        return [self._hashed_apart(texts)]  # an error has the number of the text among all
+                return list(pool.map(self._hash_apart, stretches))
+        return [self._hash_apart(texts)]  # an error has the number of the text among all
 
     def transform_apart(self, X: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
         """Rows in float32 as (starts, features, values), and the names in them; not weighed.
@@ -151,9 +151,9 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         Pass the names to `meet_names` in the order of the texts: threads may run ahead in any
         order. The settings must have been checked.
         """
-        return self._hashed_apart(sources_of(X))
+        return self._hash_apart(sources_of(X))
 
-    def _hashed_apart(self, texts: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
+    def _hash_apart(self, texts: Any) -> tuple[tuple[NDArray[Any], ...], _core.Names | None]:
         hasher = self._hasher()
         made = None if hasher is None or len(texts) == 0 else self._texts(texts)
         if hasher is None or made is None:
@@ -189,7 +189,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         if hasher is None or made is None:
             X = self._by_scikit_learn([text])
             return X.indptr, X.indices, X.data
-        return self._hashed(hasher, made, [text])
+        return self._hash(hasher, made, [text])
 
     def unweighed_one_apart(self, text: str) -> tuple[SparseRow, _core.Names | None]:
         """The same in float32, and the names in the text, if they are kept, for `meet_names`."""
@@ -207,7 +207,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         made = _core.texts_of([text], bool(self.lowercase)) if plain else self._texts([text])
         return hasher, made
 
-    def _hashed(
+    def _hash(
         self, hasher: _core.Hasher, made: _core.Texts, sources: Any, *, threads: int = 1
     ) -> SparseRow:
         run = hasher.transform32 if np.dtype(self.dtype) == np.float32 else hasher.transform64
@@ -384,7 +384,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             made = sources.texts(lower=bool(self.lowercase))
         else:
             if self.input != "content" or not all_str(sources):
-                sources = [self._decoded(i, source) for i, source in enumerate(sources)]
+                sources = [self._decode(i, source) for i, source in enumerate(sources)]
             sources = [clean(text) for text in sources] if by_hand else sources
             made = _core.texts_of(sources, bool(self.lowercase) and not by_hand)
         others = made.others()  # texts that are not ASCII: Python lowers and strips accents
@@ -397,7 +397,7 @@ class NativeVectorizer(DocumentCounter, Parametrized):
             _use_alphabets(self._hasher())
         return made if made.longest <= _LONGEST else None
 
-    def _decoded(self, i: int, source: Any) -> str:
+    def _decode(self, i: int, source: Any) -> str:
         """The text of a str, bytes, an open file or a path, as `input` says."""
         if self.input == "content" and not isinstance(source, bytes):
             return _text(source, i)

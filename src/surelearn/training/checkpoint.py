@@ -161,7 +161,7 @@ def claimed(path: str | os.PathLike[str], *, doing: str = "training it") -> Iter
     lock = None
     if fcntl is not None and (os.path.isfile(target) or not os.path.exists(target)):
         try:
-            lock = _locked(beside)
+            lock = _lock(beside)
         except BlockingIOError:
             raise BlockingIOError(
                 f"{os.fspath(path)} must have one writer at a time, got a second one: "
@@ -180,7 +180,7 @@ def claimed(path: str | os.PathLike[str], *, doing: str = "training it") -> Iter
             os.close(lock)
 
 
-def _locked(beside: str) -> int:
+def _lock(beside: str) -> int:
     """Lock a file and return its descriptor."""
     while True:
         # A link in its place may lead to a file that must not be emptied.

@@ -58,7 +58,7 @@ class FirstPass:
         self._is_over = True
         if is_last:
             with contextlib.suppress(OSError):  # a file that is gone is no longer needed
-                for name, is_longer in self._changed():
+                for name, is_longer in self._changed_files():
                     _warn(name, is_longer=is_longer)
 
     def _again(self, place: Place) -> Iterator[Any]:
@@ -71,11 +71,11 @@ class FirstPass:
 
     def _check(self) -> None:
         """Raise for a file that has changed, unless bytes may have been added at its end."""
-        for name, is_longer in self._changed():
+        for name, is_longer in self._changed_files():
             if not is_longer:
                 raise _source_changed(name)
 
-    def _changed(self) -> list[tuple[str, bool]]:
+    def _changed_files(self) -> list[tuple[str, bool]]:
         """The files that are not as they were, and whether they may only have grown."""
         now = zip(self._source.names, self._stamps, self._source.stamps, strict=True)
         return [

@@ -36,14 +36,14 @@ class _Job(Generic[R]):
         self.found: SimpleQueue[Callable[[], R]] = SimpleQueue()
 
     def do(self, caught: type[BaseException] = BaseException) -> None:
-        self.found.put(_tried(self._work, caught))
+        self.found.put(_outcome_of(self._work, caught))
 
     @property
     def is_done(self) -> bool:
         return not self.found.empty()
 
 
-def _tried(work: Callable[[], R], caught: type[BaseException]) -> Callable[[], R]:
+def _outcome_of(work: Callable[[], R], caught: type[BaseException]) -> Callable[[], R]:
     """Do the work now: the function returns what it returned, or raises what it raised."""
     try:
         found = work()

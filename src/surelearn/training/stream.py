@@ -298,7 +298,7 @@ class StreamTrainer(Generic[B]):
         """The remaining blocks from the cache; from the source where the cache is lost."""
         try:
             yield from prefetch(
-                self.cache.blocks(), self._cached, self._options.threads, helps=True
+                self.cache.blocks(), self._from_cache, self._options.threads, helps=True
             )
         except OSError:  # of the cache: nothing else is read here
             self.cache.drop()
@@ -326,7 +326,7 @@ class StreamTrainer(Generic[B]):
         prepared = self._learner.trainable.prepare(records, self._source)
         return PreparedBlock(prepared, block.end, block.n_bytes, records.n_bad)
 
-    def _cached(self, kept: Kept) -> PreparedBlock[B]:
+    def _from_cache(self, kept: Kept) -> PreparedBlock[B]:
         """Read a block from the cache; runs in any thread."""
         info, end, n_bytes = kept.info
         packed = Packed(self.cache.read(kept), info)

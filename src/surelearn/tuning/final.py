@@ -76,13 +76,13 @@ class Judge(NamedTuple):
         """Train without each part, and judge by it; a bad row raises `Refused`."""
         settings = settings.but(method=settings.method._replace(threads=1))
         found = [
-            self._judged(_scorer(self._trained(settings, untrained.copy(), part), settings), part)
+            self._judge(_scorer(self._train(settings, untrained.copy(), part), settings), part)
             for part in self.parts
         ]
         missed, losses = zip(*found, strict=True)
         return Verdict(np.concatenate(missed), np.concatenate(losses))
 
-    def _trained(
+    def _train(
         self, settings: RowSettings, untrained: RowModel, part: NDArray[np.int64]
     ) -> RowModel:
         n, random = self.block.size, np.random.RandomState()
@@ -99,7 +99,7 @@ class Judge(NamedTuple):
         )
         return model
 
-    def _judged(self, asked: Scorer, part: NDArray[np.int64]) -> Verdict:
+    def _judge(self, asked: Scorer, part: NDArray[np.int64]) -> Verdict:
         X, places = self.block.X[part], self.block.labels.codes[part].astype(np.int64)
         missed = asked.winners(rows_of(X)) != places
         losses = np.full(len(part), np.nan)

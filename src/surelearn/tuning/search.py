@@ -207,12 +207,12 @@ class _Search:
         while waiting and len(self._verdicts) < wanted:
             free = wanted - len(self._verdicts)
             group, waiting = waiting[:free], waiting[free:]
-            for i, verdict in zip(group, self._judged(judge, group), strict=True):
+            for i, verdict in zip(group, self._judge(judge, group), strict=True):
                 if verdict is not None:
                     self._verdicts[i] = verdict
             report(len(self._verdicts))
 
-    def _judged(self, judge: Judge, group: list[int]) -> list[Verdict | None]:
+    def _judge(self, judge: Judge, group: list[int]) -> list[Verdict | None]:
         def verdict(i: int) -> Verdict | None:
             entry = self._entries[i]
             try:
