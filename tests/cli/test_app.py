@@ -402,3 +402,8 @@ def test_rows_that_are_too_wide_name_the_width(
             "surelearn: u.svm, line 2: expected at most 2 features, got 7. Train with --n-features "
             "7 to have room. With --skip-bad such records are left out.\n"
         )
+
+
+def test_the_largest_index_of_svmlight_has_a_width(tmp_path: Path) -> None:
+    arguments = ["train", str(tmp_path / "r.svm"), "-o", "m.sure", "--n-features", str(2**31 - 1)]
+    assert "No such file" in CliRunner().invoke(app, arguments).output

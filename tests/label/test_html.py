@@ -7,7 +7,7 @@ from pathlib import Path
 
 from surelearn import label
 from surelearn.label.html import Html, hue_of, join, key_of, label_search, shown, tag
-from surelearn.learners.explain.palette import COLOURS, line_of, rgb
+from surelearn.learners.explain.highlight import COLOURS, line_of, rgb
 
 EVIL = "<script>alert('x')</script>&\"'"
 

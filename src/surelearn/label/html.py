@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from surelearn.learners.explain.palette import COLOURS
+from surelearn.learners.explain.highlight import COLOURS
 
 #: Characters that a reader cannot see but that change what they see: controls, spaces without
 #: width, the marks and overrides of right-to-left text, and bytes of file names that are no UTF-8.
