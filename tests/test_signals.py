@@ -195,14 +195,14 @@ def test_a_reader_of_standard_input_is_stopped_at_any_moment(
 #: The command, whose solver says so in its third iteration and waits.
 SOLVING = """
 import os, time
-from surelearn.solvers import _progress
-tell = _progress.Clock.tell
+from surelearn.solvers import _objective
+tell = _objective.Clock.tell
 def noted(self, iteration, value, gap):
     tell(self, iteration, value, gap)
     if iteration == 3:
         os.write(2, b"waiting\\n")
         time.sleep(60)
-_progress.Clock.tell = noted
+_objective.Clock.tell = noted
 from surelearn.cli import main
 main()
 """

@@ -93,9 +93,9 @@ def test_a_text_of_many_classes_is_explained_by_the_best_two(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=str)
 def test_one_text_is_hashed_for_its_shares_and_its_probability(how: Any, calls: Any) -> None:
-    made = calls(NativeVectorizer, "_hashed")
+    made = calls(NativeVectorizer, "_hash")
     assert run("explain", "two.sure", "--text", "great, not dull", *how).exit_code == 0
-    assert made["_hashed"] == 2
+    assert made["_hash"] == 2
 
 
 def test_one_text_of_a_first_order_rule() -> None:

@@ -17,6 +17,8 @@ from streaming import TRAIN, bits, model, records, write
 from surelearn import SureTagger, load
 from surelearn.training import first_pass
 
+pytestmark = pytest.mark.usefixtures("small_blocks")
+
 CACHES = pytest.mark.parametrize("cache", [0, 2**30], ids=["no cache", "cache"])
 
 
@@ -175,7 +177,6 @@ def test_sentences_may_grow(tmp_path):
     assert found.coef_.tobytes() == want
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_several_passes_over_standard_input_come_from_the_cache(tmp_path, reviews):
     out = tmp_path / "live.sure"
     code = TRAIN.format(source="-", out=str(out), passes=3, every="60s", more={"passes": 3})
@@ -183,7 +184,6 @@ def test_several_passes_over_standard_input_come_from_the_cache(tmp_path, review
     assert len(load(out).mistakes_) == 3
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_the_cache_gives_back_what_it_was_given_and_leaves_nothing(tmp_path):
     cache = first_pass.Cache(10_000)
     blocks = [(np.arange(5, dtype=np.int32), np.ones((2, 3))), (np.zeros(0), np.zeros(4, np.int8))]
@@ -199,7 +199,6 @@ def test_the_cache_gives_back_what_it_was_given_and_leaves_nothing(tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_full_cache_forgets_everything(tmp_path):
     cache = first_pass.Cache(100)
     cache.add((np.zeros(10),), 0)
@@ -210,7 +209,6 @@ def test_a_full_cache_forgets_everything(tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(tmp_path):
     code = (
         "import os, numpy, time\n"
@@ -230,7 +228,6 @@ def test_what_a_killed_process_left_is_removed_and_what_lives_is_not(tmp_path):
     assert not list(folder.iterdir())
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_stream_leaves_no_cache_behind_even_after_an_error(reviews, tmp_path):
     model(passes=2).fit_stream(reviews)
     with pytest.raises(ZeroDivisionError):
@@ -238,7 +235,6 @@ def test_a_stream_leaves_no_cache_behind_even_after_an_error(reviews, tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_standard_input_that_does_not_fit_in_the_cache_is_gone_through_once(reviews, tmp_path):
     code = TRAIN.format(
         source="-", out=str(tmp_path / "m.sure"), passes=3, every="60s",
@@ -252,7 +248,6 @@ def test_standard_input_that_does_not_fit_in_the_cache_is_gone_through_once(revi
     assert len(load(tmp_path / "m.sure").mistakes_) == 1
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_file_that_was_cut_short_is_told(tmp_path):
     cache = first_pass.Cache(10_000)
     cache.add((np.zeros(100),), 0)
