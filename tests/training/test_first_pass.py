@@ -21,6 +21,8 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 
 CACHES = pytest.mark.parametrize("cache", [0, 2**30], ids=["no cache", "cache"])
 
+pytestmark = pytest.mark.usefixtures("small_blocks")
+
 
 class Once:
     """Does something when a pass over so many rows has ended."""

@@ -45,13 +45,7 @@ class FirstPass:
 
     def blocks(self, place: Place) -> Iterator[Any]:
         """The blocks from a place on."""
-        if self._is_over:
-            yield from self._again(place)
-            return
-        for block in self._source.blocks(place):
-            self._met.add(block.end)
-            self._ends[block.end.file] = block.end.at
-            yield block
+        return self._again(place) if self._is_over else self._for_the_first_time(place)
 
     def end(self, *, is_last: bool) -> None:
         """End a pass; after the last, warn of files that have changed since the first began."""
@@ -60,6 +54,12 @@ class FirstPass:
             with contextlib.suppress(OSError):  # a file that is gone is no longer needed
                 for name, is_longer in self._changed_files():
                     _warn(name, is_longer=is_longer)
+
+    def _for_the_first_time(self, place: Place) -> Iterator[Any]:
+        for block in self._source.blocks(place):
+            self._met.add(block.end)
+            self._ends[block.end.file] = block.end.at
+            yield block
 
     def _again(self, place: Place) -> Iterator[Any]:
         self._check()
