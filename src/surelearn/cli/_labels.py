@@ -18,7 +18,9 @@ _LOOKED_AT = 10_000
 
 def in_words(model: Any, *, resumed: bool = False) -> str:
     """The labels of a model, and the rows of each where they are counted."""
-    classes = [_word(label) for label in model.classes_.tolist()]
+    from surelearn.table import word
+
+    classes = [word(str(label)) for label in model.classes_.tolist()]
     counted = model.task.class_rows(model)
     if counted is None:
         return f"Labels: {_list_labels(classes)}."
@@ -64,12 +66,6 @@ def warn_own(files: list[str], reading: dict[str, Any]) -> None:
 
 def _say(warning: str) -> None:
     typer.echo(f"surelearn: {warning}", err=True)
-
-
-def _word(label: Any) -> str:
-    from surelearn.table import word
-
-    return word(str(label))
 
 
 def _list_labels(labels: list[str]) -> str:

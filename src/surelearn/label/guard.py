@@ -71,7 +71,9 @@ class Guard:
             if self._brings_token(scope):
                 await self._let_in(scope, send)
                 return
-            self._check_cookie(headers.get("cookie", b"").decode("latin-1"))
+            tokens = cookies(headers.get("cookie", b"").decode("latin-1"), self.cookie)
+            if not any(hmac.compare_digest(v.encode(), self._token.encode()) for v in tokens):
+                raise Refused(403, "Open the link that surelearn label has printed.")
             body = await _body(headers.get("content-length", b"0"), receive)
         except Refused as error:
             await _say(send, error.status, error.reason)
@@ -119,11 +121,6 @@ class Guard:
         place = f"/{path}?{left}" if left else f"/{path}"
         cookie = f"{self.cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         await _say(send, 303, "", location=place, **{"set-cookie": cookie})
-
-    def _check_cookie(self, header: str) -> None:
-        wanted = self._token.encode()
-        if not any(hmac.compare_digest(v.encode(), wanted) for v in cookies(header, self.cookie)):
-            raise Refused(403, "Open the link that surelearn label has printed.")
 
 
 def _site(origin: str) -> str:

@@ -158,7 +158,8 @@ class ExplanationDisplay(Display):
         two = len(self.classes_) == 2
         margin = float(self.explanation_.margin.sum())
         named = self.classes_[int(margin > 0)] if two else [*self.explanation_.label, ""][0]
-        said = f"{word(str(named))}: {'margin' if two else 'score'} {_signed(margin)}"
+        number = f"{margin:.3g}".replace("-", "−")
+        said = f"{word(str(named))}: {'margin' if two else 'score'} {number}"
         if self._sure:
             # Single shares of a full covariance may be negative; their sum only by rounding.
             variance = max(float(self.explanation_.variance.sum()), 0.0)
@@ -360,10 +361,6 @@ def _dress(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
             horizontalalignment=side,
             verticalalignment="bottom",
         )
-
-
-def _signed(number: float) -> str:
-    return f"{number:.3g}".replace("-", "−")
 
 
 def _number(probability: float) -> str:

@@ -132,8 +132,16 @@ def tune(
         raise TypeError(f"estimator must be a SureClassifier, got {estimator!r}.")
     threads = _check.threads("n_jobs", n_jobs)
     verbose = _check.verbosity(verbose)
-    _check_decoding(estimator.decoding)
-    _check_whole(estimator.n_shards)
+    if estimator.decoding != "auto":
+        raise ValueError(
+            "decoding must be 'auto' for tune, which counts mistakes by it, got "
+            f"{estimator.decoding!r}. Set another in the winner."
+        )
+    if estimator.n_shards != 1:
+        raise ValueError(
+            "n_shards must be 1 for tune, which learns all rows in one model, got "
+            f"{estimator.n_shards!r}. Set another in the winner and fit it."
+        )
     if has_label_sets(y):
         raise ValueError(
             "y must have one label for each row in tune, got rows of many labels. Choose settings "
@@ -279,19 +287,3 @@ def _figures(table: Standings, line: int) -> str:
     if np.isnan(error):
         return "failed"
     return f"{100 * error:.2f} % errors" + ("" if np.isnan(loss) else f", log loss {loss:.4f}")
-
-
-def _check_decoding(decoding: str) -> None:
-    if decoding != "auto":
-        raise ValueError(
-            f"decoding must be 'auto' for tune, which counts mistakes by it, got {decoding!r}. Set "
-            "another in the winner."
-        )
-
-
-def _check_whole(n_shards: Any) -> None:
-    if n_shards != 1:
-        raise ValueError(
-            f"n_shards must be 1 for tune, which learns all rows in one model, got {n_shards!r}. "
-            "Set another in the winner and fit it."
-        )
