@@ -70,13 +70,13 @@ class JsonLines:
         self._encoding = encoding
         self._skip_bad = skip_bad
         _check_lines(head)
-        columns = self._found(wanted, head)
+        columns = self._choose_columns(wanted, head)
         self.columns = replace(columns, keep=_kinds(columns.keep, head))
         self._schema = self.columns.schema()
         self._with_kept = self._readable()
         self._keeps_all = wanted.keep == ALL
 
-    def _found(self, wanted: ColumnSpec, head: Lines) -> Columns:
+    def _choose_columns(self, wanted: ColumnSpec, head: Lines) -> Columns:
         """The columns of the first record, with kinds from the records after it."""
         records = self._records_of(head)
         first = list(islice(records, _LOOKED))
