@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 BENCHMARKS := $(filter-out benchmarks/_% benchmarks/table.py,$(sort $(wildcard benchmarks/*.py)))
 HOUSE := PYTHONPATH=tests $(PY) -m house
 
-.PHONY: demo test test-all docs lint budgets properties fuzz sanitize elsewhere bench papers stub format clean
+.PHONY: demo test test-all docs lint budgets properties fuzz sanitize elsewhere bench papers mutants stub format clean
 
 demo: .venv/demo.stamp          ## train on text that is on every machine, print a table, draw a picture
 	.venv/bin/surelearn demo
@@ -40,6 +40,9 @@ lint: .venv/test.stamp          ## formatting, types, import contract, spelling,
 
 budgets: .venv/test.stamp       ## renew the list of what is over the budgets of size, names and imports
 	$(HOUSE) --write
+
+mutants: .venv/test.stamp       ## changes of single tokens of the package and the core, drawn at random: do the tests notice?
+	PYTHONPATH=tests $(PY) -m mutants $(MUTANTS)
 
 sanitize: .venv/slow.stamp      ## C++ tests and some Python tests under sanitizers
 	PYTHON=$(PY) tests/sanitize/run.sh

@@ -1,0 +1,1 @@
+"""Small mutations of the package and the core, and whether the tests notice them."""
