@@ -86,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="of the draw; a new one is drawn and printed")
     parser.add_argument("--python", type=int, default=100, help="changes of the package (100)")
     parser.add_argument("--core", type=int, default=20, help="changes of the core (20)")
-    parser.add_argument("--only", default="", help="draw from paths that begin so")
+    parser.add_argument(
+        "--only", default="", help="draw from paths that begin so, or from PATH:LINE"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="changes tried at a time (1)")
     parser.add_argument("--root", type=Path, default=Path(), help="folder of the repository")
     return parser
@@ -97,9 +99,10 @@ def mutants(root: Path, kind: str, only: str) -> Iterator[Mutant]:
     pattern, changes = _KINDS[kind]
     for file in sorted(root.glob(pattern)):
         path = file.relative_to(root).as_posix()
-        if path.startswith(only):
+        if path.startswith(only.partition(":")[0]):
             text = file.read_text()
-            yield from (Mutant(path, c, c.source(text), c.told(text)) for c in changes(text))
+            made = (Mutant(path, c, c.source(text), c.told(text)) for c in changes(text))
+            yield from (m for m in made if ":" not in only or only == f"{path}:{m.change.line}")
 
 
 def answered(text: str) -> dict[str, str]:

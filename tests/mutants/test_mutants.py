@@ -208,4 +208,5 @@ def test_all_places_are_drawn_from_and_one_file_alone(tmp_path):
         "src/surelearn/a.py:2  2 -> 3",
         "src/surelearn/b.py:1  3 -> 4",
     ]
-    assert [mutant.line for mutant in mutants(tmp_path, "python", "src/surelearn/b")] == ["c = 3"]
+    for only, line in (("src/surelearn/b", "c = 3"), ("src/surelearn/a.py:2", "b = 2")):
+        assert [mutant.line for mutant in mutants(tmp_path, "python", only)] == [line]
