@@ -157,3 +157,10 @@ def test_candidates_that_make_no_sense(lists, kind, message):
 def test_too_many_products_must_be_hashed():
     with pytest.raises(ValueError, match=r"must be a number to hash 10,000,000,000 products"):
         candidates.cross(np.zeros((1, 10**5)), np.zeros((1, 10**5)), [[0]], n_features=None)
+
+
+def test_fifty_candidates_are_found_unless_told_otherwise():
+    # A feature that all have weighs nearly nothing: labels without it make it rarer.
+    Z = np.repeat([[1.0], [0.0]], [60, 9], axis=0)
+    (found,) = by_shared_features([[1.0]], Z)
+    assert len(found) == 50

@@ -19,6 +19,7 @@ from reference import active as reference
 from reference.rules import REGISTRY
 from surelearn import SureClassifier, SureTextClassifier, active, rules
 from surelearn.active import query, scores
+from surelearn.active._query import first
 
 NEAR = np.array([[2.0, 0.0], [0.1, 1.0], [-1.0, 0.0], [0.0, 0.0]])
 
@@ -273,3 +274,9 @@ def test_a_batch_leaves_the_model_as_it_was(tmp_path):
     query(clf, X, 30, batch=True)
     clf.save(tmp_path / "after")
     assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 9, 49, 50, 51, 200])
+def test_ties_keep_their_order_however_many_are_chosen(n):
+    score = np.random.default_rng(0).integers(0, 99, 200).astype(float)
+    assert first(score, n).tolist() == np.argsort(score, kind="stable")[:n].tolist()

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier
@@ -346,3 +347,22 @@ def test_few_rows_to_judge_by_are_told(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate(X, y, n_labels=3, n_folds=6, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("X", "texts"),
+    [
+        (["a", "b"], True),
+        (np.array(["a", "b"], object), True),
+        (pd.Series(["a", "b"]), True),
+        (pa.array(["a", "b"]), True),
+        (pa.table({"a": [1.0]}), False),
+        (pd.DataFrame({"a": [1.0]}), False),
+        (sparse.csr_matrix([[1.0]]), False),
+        (sparse.coo_array([1.0, 2.0]), False),
+        ([[1.0]], False),
+    ],
+    ids=str,
+)
+def test_texts_are_one_list_of_them(X, texts):
+    assert _simulate._is_texts(X) is texts

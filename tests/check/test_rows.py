@@ -18,7 +18,8 @@ from surelearn import SureClassifier, _check, evaluate
 
 def test_rows_and_sources_are_told_apart(tmp_path):
     clf = SureClassifier().fit(X4, Y4)
-    for rows in (X4, sparse.csr_matrix(X4), [X4[0], X4[1]]):
+    one = {"a": 1.0}
+    for rows in (X4, sparse.csr_matrix(X4), [X4[0], X4[1]], X4.tolist(), [(0.0, 1.0)], [one]):
         with pytest.raises(TypeError, match="y must be given for rows in memory, got None"):
             evaluate(clf, rows)
     for path in ("test.jsonl", tmp_path / "test.jsonl"):

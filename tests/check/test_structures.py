@@ -19,6 +19,7 @@ Y = [0, 1, 0, 1]
         ({"group": [4], "qid": [1] * 4}, TypeError, "group and qid must not be given together"),
         ({"group": [2, 1]}, ValueError, r"add up to the 4 rows of X, got sizes that add up to 3\."),
         ({"group": [5, -1]}, ValueError, "group must not have negative sizes, got -1 at 1"),
+        ({"group": [3, 0]}, ValueError, r"add up to the 4 rows of X, got sizes that add up to 3\."),
         ({"group": [2.0, 2.0]}, TypeError, r"group must be a list of whole numbers, got \[2\.0"),
         ({"group": 4}, TypeError, "group must be a list of whole numbers, got 4"),
         ({"qid": [1, 1, 2]}, ValueError, r"one id for each of 4 rows of X, got shape \(3,\)"),

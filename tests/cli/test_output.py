@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from surelearn import SureTagger, SureTextClassifier, files
 from surelearn.cli import _app, demo
-from surelearn.cli._output import WholeLines
+from surelearn.cli._output import WholeLines, is_shown
 
 COMMAND = [sys.executable, "-c", "from surelearn.cli import main; main()"]
 TEXTS, LABELS = ["a great film", "how dull"] * 20, ["good", "bad"] * 20
@@ -184,3 +184,26 @@ def test_a_full_device_is_named(folder: Path) -> None:
     assert (done.exit_code, done.stderr) == (
         1, "surelearn: /dev/full: No space left on device.\n"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lines_are_shown_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, terminal: bool
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    assert is_shown(None) is terminal
+    assert not is_shown(tmp_path / "out")
+
+
+def test_a_line_too_long_for_a_pipe_is_written_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a signal cuts this line alone."""
+    monkeypatch.setattr("surelearn.cli._output._AT_ONCE", 8)
+    pieces: list[bytes] = []
+
+    class Pipe:
+        def write(self, piece: memoryview) -> int:
+            pieces.append(bytes(piece))
+            return len(piece)
+
+    WholeLines(Pipe(), "a pipe").write(b"1\n2\n3456789\n1234567890\n\n1\n2\n3\n4\n5")
+    assert pieces == [b"1\n2\n", b"3456789\n", b"1234567890\n", b"\n1\n2\n3\n", b"4\n5"]

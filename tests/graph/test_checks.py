@@ -280,3 +280,11 @@ def test_sizes_of_a_grid_that_make_no_sense():
         grid(2, 2.0)
     with pytest.raises(ValueError, match="height times width must be at most 2147483647, got"):
         grid(2**16, 2**16)
+
+
+def test_types_of_edges_are_numbers_of_64_bits():
+    graph = Graph(U, EDGES, edge_types=[-(2**63), 2**63 - 1])
+    assert graph.edge_types.tolist() == [-(2**63), 2**63 - 1]
+    for large in (2**63, -(2**63) - 1):
+        with pytest.raises(ValueError, match=f"edge_types must fit in 64 bits, got {large}"):
+            Graph(U, EDGES, edge_types=[0, large])

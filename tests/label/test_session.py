@@ -364,3 +364,15 @@ def test_tags_are_one_for_each_token_and_have_no_blanks(tmp_path):
         message = rf"tags must be one for each of {len(found.items.X[item])} tokens, got 1"
         with pytest.raises(ValueError, match=message):
             found.answer("ann", item, ["O"])
+
+
+def test_ones_own_answer_is_changed_until_the_label_is_settled(tmp_path):
+    found = session(tmp_path)
+    (item,) = answer(found, "ann")
+    found.change("ann", item, "bad")
+    assert found.ledger.given[item]["ann"].label == "bad"
+    assert item not in found.ledger.settled
+    found.change("bob", item, "good")
+    assert item in found.ledger.settled
+    found.change("ann", item, "bad")
+    assert found.ledger.final(item) == "bad"

@@ -13,6 +13,7 @@ import pytest
 from merged import shards
 from surelearn import SureTextClassifier, merge, rules
 from surelearn.merging import HOWS, Evidence, MergeState, repeated, way_of
+from surelearn.merging._learnt import merged_classes
 from surelearn.weights import Diagonal, Layout, weights_of
 
 
@@ -138,3 +139,13 @@ def test_plain_numbers_are_enough():
     precision = 1 + G * (1 + 16 * G / 2) / (1 + 16 * G)
     np.testing.assert_allclose(found.weights.variances[0], [1, 1 / precision])
     assert (found.counts.tolist(), found.mistakes, found.updates) == ([2, 0], [2], 2)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [3, 4]])
+def test_an_empty_array_of_labels_has_no_say_in_their_type(labels):
+    some, none = np.array(labels), np.array([])
+    for a, b in ((some, none), (none, some)):
+        merged = merged_classes(a, b)
+        assert merged.tolist() == labels
+        assert merged.dtype == some.dtype
+    assert merged_classes(none, none).tolist() == []

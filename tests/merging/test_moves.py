@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from surelearn.merging._scale import Move
 
 from driver import grouped
 from merged import shards
 from merging.test_state import TAUS, close, expected, gaussian, wild
 from reference import merge as reference
 from surelearn.merging import Evidence, MergeState
+from surelearn.merging._exact import ExactSums
 from surelearn.merging._learnt import ModelSum
 from surelearn.merging._moves import DiagonalMoves, FewMoves
+from surelearn.weights import Layout
 
 
 def gone_on(start, seed, n_rows=10):
@@ -201,3 +204,19 @@ def test_a_state_is_not_changed_by_what_is_added_to_it():
     pair + states[2]
     pair.result(prior=MergeState.of(start._model))
     assert pickle.dumps(pair) == before
+
+
+@pytest.mark.parametrize("second_order", [True, False])
+def test_under_other_columns_all_sums_take_the_sign_but_those_of_variances(second_order):
+    """The sums are D, X, G; without variances D and those of averaged means."""
+    numbers = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    sums = ExactSums.of(numbers, 3)
+    moves = DiagonalMoves(np.array([0, 7]), sums, np.array([1, 2], np.int32), 1)
+    layout = Layout(8, False, second_order, True, "float64", "diagonal")
+    found = moves.moved(Move([0, 0, -1], [-1, 1, 1], False), layout)
+    assert found.places.tolist() == [0, 1, 21, 22]
+    assert found.counts.tolist() == [1, 1, 2, 2]
+    assert found.n_columns == 3
+    flipped = numbers * [-1.0, -1.0, 1.0 if second_order else -1.0]
+    expected = [flipped[0], numbers[0], flipped[1], numbers[1]]
+    np.testing.assert_array_equal(found.sums.values(), expected)

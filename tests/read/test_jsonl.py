@@ -7,6 +7,7 @@ import re
 from unittest import mock
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from reading import (
 )
 from reference import readers as slow
 from surelearn import read
+from surelearn.read import _jsonl
 
 GOOD = b'{"text": "a", "label": "x"}\n'
 
@@ -394,3 +396,10 @@ def test_a_bad_first_number_does_not_make_a_column_a_text(path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (batch,) = read.batches(path, skip_bad=True)
     assert (batch.X.tolist(), batch.n_bad) == ([[2.5]] * 9, 1)
+
+
+def test_lines_are_one_string_of_arrow_without_a_copy():
+    lines = "é\n".encode() * 3
+    text = _jsonl._as_text(lines)
+    assert text.to_pylist() == [lines.decode()]
+    assert text.buffers()[2].address == pyarrow.py_buffer(lines).address

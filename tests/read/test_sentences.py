@@ -102,3 +102,13 @@ def test_files_that_some_reader_knows(name):
     assert read.is_known(f"data/{name}")
     assert not read.is_known(f"data/.{name}")
     assert not read.is_known("data/a.sure")
+
+
+def test_first_reads_no_more_than_it_needs(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("a A\n\nb B\n\n" + "bad\n\n")
+    with blocks_of(5):
+        assert [len(batch.X) for batch in read.sentences(path, skip_bad=True)][:2] == [1, 1]
+        assert read.sentences(path).first(2).y == [["A"], ["B"]]
+        with pytest.raises(read.BadInput, match="line 5"):
+            read.sentences(path).first(3)
