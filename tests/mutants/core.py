@@ -66,7 +66,12 @@ class Core:
         if tree.run(["cmake", "--build", "build/core"], _COMPILING).code != 0:
             return _UNUSABLE
         tree.place_extension(_built(tree))
-        files = sorted(runs, key=lambda file: (not _is_of(file, stem), runs[file].seconds))
+        names = _names(tree.folder, stem)
+
+        def rank(file: str) -> tuple[bool, float]:
+            return not any(_is_of(file, name) for name in names), runs[file].seconds
+
+        files = sorted(runs, key=rank)
         limit = 60 + 10 * sum(run.seconds for run in runs.values())
         by = noticed(tree.pytest(["-x", *files], limit))
         return Verdict(True, by) if by else None
@@ -127,13 +132,25 @@ def part_of(program: str, stem: str) -> str:
 
 
 def _python_tests(folder: Path, stem: str) -> list[str]:
-    """The test files that `make sanitize` runs, and those of a header's name."""
+    """The test files that `make sanitize` runs, and those of a header's name or its bindings'."""
     listed = re.search(r"\$\{TESTS:-([^}]*)\}", (folder / "tests/sanitize/run.sh").read_text())
     named = [folder / name for name in (listed[1].split() if listed else [])]
     tests = sorted((folder / "tests").rglob("test_*.py"))
     own = {file for file in tests if file in named or set(named) & set(file.parents)}
-    own |= {file for file in tests if _is_of(file.relative_to(folder).as_posix(), stem)}
+    own |= {
+        file
+        for name in _names(folder, stem)
+        for file in tests
+        if _is_of(file.relative_to(folder).as_posix(), name)
+    }
     return sorted(file.relative_to(folder).as_posix() for file in own)
+
+
+def _names(folder: Path, stem: str) -> set[str]:
+    """A header and the files of bindings that include it."""
+    include = f'#include "surelearn/{stem}.hpp"'
+    files = (folder / "cpp" / "bind").iterdir()
+    return {stem} | {file.stem for file in files if include in file.read_text()}
 
 
 def _is_of(file: str, stem: str) -> bool:
