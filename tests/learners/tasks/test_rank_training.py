@@ -11,6 +11,8 @@ from ranked import candidates
 from reading import blocks_of
 from surelearn import SureRanker, evaluate, load, read
 from surelearn.evaluation import ranking_scores
+from surelearn.learners.readers import NumberReader
+from surelearn.learners.tasks.rank_training import RankTrainable
 
 
 def lines(X, y, group, first=0):
@@ -72,9 +74,6 @@ def test_threads_and_cache_never_change_the_result(path):
 
 def test_weights_are_kept_in_the_cache(path):
     """Batches of groups have no weights in files today; the cache stores them all the same."""
-    from surelearn.learners.readers import NumberReader
-    from surelearn.learners.tasks.rank_training import RankTrainable
-
     trainable = RankTrainable(ranker()._settings_for(), NumberReader())
     source = read.groups(path)
     batch = next(iter(source))
@@ -181,3 +180,21 @@ def test_a_refused_group_is_counted_in_the_source(tmp_path):
     with pytest.raises(ValueError, match=r"group .* must leave finite weights") as caught:
         ranker(rule="arow", passes=1).fit_stream(path)
     assert "This is group 40 of" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_interrupted_block_counts_the_skipped_groups_before_the_end(path, number):
+    """In the first pass; later ones count none."""
+    X, y, group = candidates(40)
+    flat = np.isin(np.arange(40), [3, 20, 30])
+    text = lines(X, np.where(np.repeat(flat, group), 0, y), group)
+    bad = "1 qid:40 6:1e30\n0 qid:40 1:1e30\n"
+    path.write_text(text + bad + lines(X, 0 * y, group, first=50))
+    with blocks_of(2**20):
+        source = read.groups(path)
+        (batch,) = source
+    trainable = RankTrainable(ranker(rule="arow")._settings_for(), NumberReader())
+    block = trainable.prepare(batch, source)
+    with pytest.raises(ValueError, match="must leave finite weights"):
+        trainable.learn(block, number=number, starts_pass=True)
+    assert trainable.model.skipped == (3 if number == 1 else 0)
