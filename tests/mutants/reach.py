@@ -34,7 +34,10 @@ def _trace(frame: FrameType, event: str, argument: object) -> None:
         _seen[id(code)] = code
         if code.co_filename.startswith(_PACKAGE):
             path = os.path.relpath(code.co_filename, _PACKAGE)
-            _say("reached", os.environ.get(_FILE, ""), path, code.co_firstlineno)
+            try:
+                _say("reached", os.environ.get(_FILE, ""), path, code.co_firstlineno)
+            except OSError:  # a test that lets no file grow
+                del _seen[id(code)]
 
 
 if _OUT:
