@@ -17,7 +17,7 @@ from threading import Lock
 import nanobind
 
 from mutants.places import Change
-from mutants.rooms import Run, Verdict, noticed, unchanged
+from mutants.rooms import Run, Verdict, deselected, noticed, unchanged
 from mutants.tree import Tree
 
 _LEVEL = "-O1"
@@ -73,13 +73,13 @@ class Core:
 
         files = sorted(runs, key=rank)
         limit = 60 + 10 * sum(run.seconds for run in runs.values())
-        by = noticed(tree.pytest(["-x", *files], limit))
+        by = noticed(tree.pytest(["-x", *files, *deselected(runs, files)], limit))
         return Verdict(True, by) if by else None
 
     def _unchanged(self, tree: Tree, stem: str) -> dict[str, Run]:
         """The runs of the Python tests with the extension of the release."""
         runs = unchanged(tree, _python_tests(tree.folder, stem), self.folder / "core.json")
-        return {file: run for file, run in runs.items() if run.passed}
+        return {file: run for file, run in runs.items() if run.sound}
 
 
 def _configure(tree: Tree) -> None:

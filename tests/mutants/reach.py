@@ -63,5 +63,4 @@ def pytest_runtest_logreport(report: object) -> None:
 def _judge(report: object, seconds: float) -> None:
     if _OUT:
         failed = report.failed  # type: ignore[attr-defined]
-        file = report.nodeid.partition("::")[0]  # type: ignore[attr-defined]
-        _say("failed" if failed else "passed", file, seconds)
+        _say("failed" if failed else "passed", report.nodeid, seconds)  # type: ignore[attr-defined]

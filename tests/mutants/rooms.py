@@ -32,12 +32,13 @@ class Verdict(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The unchanged run of one test file."""
+    """The unchanged run of one test file; tests that fail even so are left out later."""
 
     key: str
-    passed: bool
+    sound: bool
     seconds: float
     reached: _Reached
+    failing: tuple[str, ...] = ()
 
 
 def mirrored(path: str) -> list[str]:
@@ -63,7 +64,7 @@ class Rooms:
         """Run the tests that should notice a change."""
         with self._lock:
             runs = self._room(tree, path)
-        sound = {file: run for file, run in runs.items() if run.passed}
+        sound = {file: run for file, run in runs.items() if run.sound}
         first = [file for file in [*mirrored(path), path] if file in sound]
         rest = [file for file in sound if file not in first and _calls(sound[file], path, change)]
         rest.sort(key=lambda file: sound[file].seconds)
@@ -72,7 +73,8 @@ class Rooms:
             for files in filter(None, (first, rest)):
                 limit = 20 + 5 * sum(sound[file].seconds for file in files)
                 # The time of a bytecode file has whole seconds: none is written of the change.
-                outcome = tree.pytest(["-x", *files], limit, PYTHONDONTWRITEBYTECODE="1")
+                words = ["-x", *files, *deselected(sound, files)]
+                outcome = tree.pytest(words, limit, PYTHONDONTWRITEBYTECODE="1")
                 if by := noticed(outcome):
                     return Verdict(True, by)
         return Verdict(False, f"{len(first)} + {len(rest)} files")
@@ -129,26 +131,38 @@ def _keys(tree: Tree, files: list[str]) -> dict[str, str]:
     return keys
 
 
+def deselected(runs: dict[str, Run], files: list[str]) -> list[str]:
+    """Options that leave out the tests which fail without any change."""
+    return [f"--deselect={name}" for file in files for name in runs[file].failing]
+
+
 def read_reached(text: str, keys: dict[str, str], files: list[str]) -> dict[str, Run]:
     """The runs of files, from the lines that `reach.py` writes.
 
     What is called while test files are read counts for all of them.
     """
-    runs = {file: Run(keys[file], True, 0.0, []) for file in files}
-    early: _Reached = []
+    reached: dict[str, _Reached] = {file: [] for file in ["", *files]}
+    seconds = dict.fromkeys(files, 0.0)
     heard, failed = set(), set()
-    for kind, file, *more in (line.split("\t") for line in text.splitlines()):
+    for kind, where, *more in (line.split("\t") for line in text.splitlines()):
+        file = where.partition("::")[0]
         if kind == "reached":
-            (runs[file].reached if file in runs else early).append((more[0], int(more[1])))
-        elif file in runs:
+            reached[file if file in reached else ""].append((more[0], int(more[1])))
+        elif file in seconds:
             heard.add(file)
-            runs[file] = runs[file]._replace(seconds=runs[file].seconds + float(more[0]))
-            failed |= {file} if kind == "failed" else set()
-    for file in sorted(failed | (set(files) - heard)):
-        print(f"left out, since it fails without any change: {file}")
+            seconds[file] += float(more[0])
+            failed |= {where} if kind == "failed" else set()
+    for name in sorted(failed | (set(files) - heard)):
+        print(f"left out, since it fails without any change: {name}", flush=True)
     return {
-        file: run._replace(passed=file in heard - failed, reached=sorted({*run.reached, *early}))
-        for file, run in runs.items()
+        file: Run(
+            keys[file],
+            file in heard - failed,
+            seconds[file],
+            sorted({*reached[file], *reached[""]}),
+            tuple(sorted(name for name in failed if name.startswith(f"{file}::"))),
+        )
+        for file in files
     }
 
 

@@ -11,7 +11,7 @@ import pytest
 from mutants.__main__ import Mutant, answered, mutants, report, tried
 from mutants.core import part_of
 from mutants.places import header_changes, python_changes
-from mutants.rooms import Verdict, mirrored, noticed, read_reached, room
+from mutants.rooms import Verdict, deselected, mirrored, noticed, read_reached, room
 from mutants.tree import Outcome, Tree
 
 ROOT = Path(__file__).parents[2]
@@ -125,19 +125,23 @@ def test_a_module_has_a_room_and_a_mirror(path, name, files):
     assert (ROOT / files[0]).exists()
 
 
-def test_what_files_reach_is_read_from_lines():
+def test_what_files_reach_is_read_from_lines(capsys):
     lines = [
         "reached\t\tread/_a.py\t1",
         "passed\ta\t0.0",
+        "passed\tb\t0.0",
         "reached\ta\tread/_a.py\t7",
-        "passed\ta\t0.5",
-        "passed\ta\t0.25",
+        "passed\ta::one\t0.5",
+        "failed\ta::two\t0.25",
         "failed\tb\t1",
     ]
     runs = read_reached("\n".join(lines), {"a": "A", "b": "B", "c": "C"}, ["a", "b", "c"])
-    assert runs["a"] == ("A", True, 0.75, [("read/_a.py", 1), ("read/_a.py", 7)])
-    assert [runs[file].passed for file in "abc"] == [True, False, False]
+    assert runs["a"] == ("A", True, 0.75, [("read/_a.py", 1), ("read/_a.py", 7)], ("a::two",))
+    assert deselected(runs, ["a", "b"]) == ["--deselect=a::two"]
+    assert [runs[file].sound for file in "abc"] == [True, False, False]
     assert runs["c"].reached == [("read/_a.py", 1)]
+    said = capsys.readouterr().out
+    assert [line.rpartition(" ")[2] for line in said.splitlines()] == ["a::two", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -26,3 +26,12 @@ def test_reliability_of_numbers_made_by_hand():
     assert other.count[:2].tolist() == [1, 1]
     assert other.error_share.sum() == pytest.approx(1)
     assert np.isnan(other.right_probability)
+
+
+def test_one_row_and_none():
+    one = reliability(["b"], np.array([[0.75, 0.25]]), ["a", "b"])
+    assert one.error_share.tolist() == one.count.tolist() == [0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
+    assert one.wrong_probability == 0.75
+    none = reliability([], np.zeros((0, 2)), ["a", "b"])
+    assert none.error_share.tolist() == [0.0] * 10
+    assert np.isnan([none.entropy, none.right_probability, none.wrong_probability]).all()
