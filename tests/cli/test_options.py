@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from command import run
 from surelearn import rules
 from surelearn.cli import _options
 
@@ -31,3 +32,54 @@ def test_rules_are_read_as_they_are_shown() -> None:
     assert _options.rule("AROW(r=0.5)") == rules.AROW(r=0.5)
     assert _options.rule("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
     assert _options.rule("pa1") == "pa1"
+
+
+#: The least and the largest value of options that are numbers, by command.
+SEED = (0, 2**32 - 2)
+RANGES: dict[str, dict[str, tuple[float, float | None]]] = {
+    "train": {
+        "--passes": (1, None),
+        "--n-features": (1, 2**31 - 2),
+        "--jobs": (1, None),
+        "--seed": SEED,
+    },
+    "tag train": {
+        "--passes": (1, None),
+        "--n-features": (1, None),
+        "--jobs": (1, None),
+        "--seed": SEED,
+    },
+    "explain": {"--top": (1, None)},
+    "simulate": {
+        "--labels": (2, None),
+        "--folds": (2, None),
+        "--runs": (1, None),
+        "--passes": (1, None),
+        "--jobs": (1, None),
+        "--seed": SEED,
+    },
+    "label": {
+        "--overlap": (0, 1),
+        "--explore": (0, 0.99),
+        "--budget": (1, None),
+        "--error": (0, 1),
+        "--port": (1, 65535),
+        "--seed": (0, 2**31 - 1),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(name, option) for name, of in RANGES.items() for option in of]
+)
+def test_numbers_are_refused_beyond_their_range(command: str, option: str) -> None:
+    """Without its arguments a command does nothing else."""
+    for bound, sign in zip(RANGES[command][option], (-1, 1), strict=True):
+        if bound is not None:
+            step = 0.005 if isinstance(bound, float) or option in ("--overlap", "--error") else 1
+            within, beyond = (
+                run(*command.split(), f"{option}={value}") for value in (bound, bound + sign * step)
+            )
+            assert within.exit_code == beyond.exit_code == 2
+            assert f"Invalid value for '{option}'" not in within.output
+            assert f"Invalid value for '{option}'" in beyond.output

@@ -160,3 +160,15 @@ def test_only_fitted_rankers():
         evaluate_ranker(SureClassifier(), [[1.0]], [1], group=[1])
     with pytest.raises(TypeError, match="got the class SureRanker"):
         evaluate_ranker(SureRanker, [[1.0]], [1], group=[1])
+
+
+def test_scores_of_no_groups_are_the_zero_of_sums():
+    none = RankingScores()
+    assert (none.k, none.n, none.n_skipped, none.n_bad) == (10, 0, 0, 0)
+    some = RankingScores(10, 2, 1, 3, (1.0, 2.0, 1.0, 2.0), (1.0, 2.0, 1.0, 2.0))
+    assert (some + none).to_dict() == (none + some).to_dict() == some.to_dict()
+    assert math.isnan(none.ndcg)
+    assert (some + some).n_bad == 6
+    one = RankingScores(10, 1, 0, 0, (1.0,) * 4, (1.0,) * 4)
+    assert all(math.isnan(error) for error in one.standard_error.values())
+    assert (one + one).standard_error["ndcg"] == 0.0
