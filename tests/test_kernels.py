@@ -197,3 +197,7 @@ def test_an_empty_sample_is_a_kernel():
 def test_rounding_does_not_make_a_kernel_negative():
     rows = np.random.default_rng(0).normal(size=(60, 2)) * 1e6
     kernels.check_positive(kernels.Custom(lambda X, Z: X @ Z.T), rows)
+
+
+def test_a_kernel_that_is_zero_everywhere_is_one():
+    kernels._refuse_negative("k", np.zeros((3, 3)))

@@ -394,3 +394,11 @@ def test_the_entries_of_a_group_are_counted_before_they_are_made(monkeypatch, cr
         f"expected a group of at most {n - 1} entries with its shared features, got {n}. "
         "They are repeated for each candidate."
     )
+
+
+@pytest.mark.parametrize("label", [True, "label", 0])
+def test_labels_are_read_unless_they_are_switched_off(label, tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("1 qid:1 1:1\n")
+    with pytest.raises(TypeError, match=f"label must be None or False, got {label!r}"):
+        read.groups(path, label=label)
