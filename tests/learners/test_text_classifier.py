@@ -172,9 +172,9 @@ def test_what_words_say_adds_up_to_the_margin(settings, n_classes, multiclass):
 @pytest.mark.parametrize("text", ["good film", "naïve İ", ""])
 def test_a_text_is_hashed_once_to_be_explained(text, calls):
     clf = SureTextClassifier(random_state=0).fit(*corpus())
-    made = calls(HashingVectorizer, "transform_one", "_hashed", "transform", "build_preprocessor")
+    made = calls(HashingVectorizer, "transform_one", "_hash", "transform", "build_preprocessor")
     clf.explain(text)
-    assert made["transform_one"] == made["_hashed"] == 1
+    assert made["transform_one"] == made["_hash"] == 1
     assert made["transform"] == 0
     assert made["build_preprocessor"] <= 2  # for its places; where it is not ASCII, for the row
 
