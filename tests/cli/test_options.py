@@ -39,7 +39,7 @@ SEED = (0, 2**32 - 2)
 RANGES: dict[str, dict[str, tuple[float, float | None]]] = {
     "train": {
         "--passes": (1, None),
-        "--n-features": (1, 2**31 - 2),
+        "--n-features": (1, 2**31 - 1),
         "--jobs": (1, None),
         "--seed": SEED,
     },

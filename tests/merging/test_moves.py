@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surelearn.merging._scale import Move
+from surelearn.merging._learnt import Move
 
 from driver import grouped
 from merged import shards
