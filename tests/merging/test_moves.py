@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surelearn.merging._learnt import Move
 
 from driver import grouped
 from merged import shards
@@ -19,7 +18,7 @@ from merging.test_state import TAUS, close, expected, gaussian, wild
 from reference import merge as reference
 from surelearn.merging import Evidence, MergeState
 from surelearn.merging._exact import ExactSums
-from surelearn.merging._learnt import ModelSum
+from surelearn.merging._learnt import ModelSum, Move
 from surelearn.merging._moves import DiagonalMoves, FewMoves
 from surelearn.weights import Layout
 
