@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core
 from surelearn.learners.answers.graphs import GraphAnswers
-from surelearn.learners.batch import BatchEstimator
+from surelearn.learners.batch import BatchEstimator, Cells
 from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs, encode_block
-from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.solvers import Interrupted, Prior, Solution, laplace
 
 

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.base import put_model, settings_of
-from surelearn.learners.batch import NOISE, BatchEstimator
+from surelearn.learners.batch import NOISE, BatchEstimator, Cells
 from surelearn.learners.labels import as_labels
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.snapshot import recast
 from surelearn.learners.sources import opened_sentences, put_columns
 from surelearn.learners.tagger import SureTagger
-from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block, labelled
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.solvers import Prior, Progress, Solution, laplace

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn.learners.batch import Cells
 from surelearn.learners.batch_tagger import BatchTagger, Problem
-from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceBatch, SequenceModel
 from surelearn.solvers import Loss, Solution, lbfgs, stochastic

@@ -18,8 +18,7 @@ from surelearn.learners.readers import NumberReader
 from surelearn.learners.sources import opened_groups
 from surelearn.learners.task import merged_names
 from surelearn.learners.tasks.rank_task import GROUPS
-from surelearn.learners.tasks.rank_training import RankSettings, RankTrainable
-from surelearn.learners.tasks.ranking import RankModel
+from surelearn.learners.tasks.ranking import RankModel, RankSettings, RankTrainable
 from surelearn.merging import MergeState, Way
 from surelearn.parameters import untrained
 from surelearn.read import Source

@@ -14,7 +14,6 @@ import numpy as np
 from surelearn import _check, constraints, rules
 from surelearn.learners import reductions
 from surelearn.merging import HOWS
-from surelearn.solvers import printed
 from surelearn.training.protocol import UpdateMethod
 from surelearn.weights import Layout
 
@@ -192,6 +191,8 @@ class Settings:
 
     def _complete_solver(self) -> None:
         """The precision of the prior is l2, or its variance C."""
+        from surelearn.solvers import printed  # not for the command that reads one model
+
         own = vars(self)
         self.precision = self.l2 if "l2" in own else 1.0 / self.C
         dtype = own.setdefault("dtype", "float64")

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.batch import loss_factors
+from surelearn.learners.batch import Cells, loss_factors
 from surelearn.learners.batch_tagger import BatchTagger, Problem
-from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceBatch
 from surelearn.solvers import Loss, Prior, Solution, frank_wolfe, stochastic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surelearn import SureRanker
-from surelearn.learners.tasks.rank_training import RankSettings
+from surelearn.learners.tasks.ranking import RankSettings
 
 
 def settings_of(**params):

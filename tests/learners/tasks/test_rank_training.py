@@ -12,7 +12,7 @@ from reading import blocks_of
 from surelearn import SureRanker, evaluate, load, read
 from surelearn.evaluation import ranking_scores
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.tasks.rank_training import RankTrainable
+from surelearn.learners.tasks.ranking import RankTrainable
 
 
 def lines(X, y, group, first=0):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from surelearn.learners.batch import Cells
 from surelearn.learners.tasks import sequence_cells
-from surelearn.learners.tasks.sequence_cells import Cells
 from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block
 from surelearn.learners.tasks.sequences import LabelledSequences
 from surelearn.weights import Diagonal, Layout

@@ -34,8 +34,7 @@ from surelearn.learners.task import (
     merged_names,
     refuse_rival,
 )
-from surelearn.learners.tasks.rank_training import RankSettings
-from surelearn.learners.tasks.ranking import RankModel
+from surelearn.learners.tasks.ranking import RankModel, RankSettings
 from surelearn.merging import MergeState, Way
 from surelearn.read import Source
 from surelearn.training.stream import StreamProgress
