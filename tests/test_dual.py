@@ -281,3 +281,11 @@ def test_the_numbers_of_a_problem_outlive_it():
     gc.collect()
     for view, copy in zip(views, copies, strict=True):
         np.testing.assert_array_equal(view, copy)
+
+
+def test_a_point_that_is_not_among_others_has_no_place():
+    X, _ = kernelled.rows(n=9)
+    form = kernelled.form(KERNELS["linear"], second_order=True, budget=0)
+    training = dual.DualTraining(kernelled.untrained(form), KernelRows(X))
+    places = training._places(np.array([2, 5]))
+    assert places.tolist() == [-1, -1, 0, -1, -1, 1, -1, -1, -1]

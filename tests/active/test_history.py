@@ -18,7 +18,7 @@ from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from asked import bytes_of, digits, teach, texts
 from surelearn import SureClassifier, SureTextClassifier, load
 from surelearn.active import Budget, EstimatedError, Pool, Stable
-from surelearn.active._history import History
+from surelearn.active._history import History, _step
 from surelearn.active._pool import _seed
 
 
@@ -379,3 +379,15 @@ def test_the_seed_of_a_history_may_be_given_again():
     for other in (8, 7.0, np.random.default_rng(7)):
         with pytest.raises(ValueError, match=r"random_state must be None or 7 with history, got"):
             _seed(other, history)
+
+
+def test_an_answer_has_a_row_and_a_label():
+    good = {"row": 0, "label": "a"}
+    step, answers = _step(4, {"kind": "tell", "answers": [good]})
+    assert step.rows == [0]
+    assert [(one.row, one.label) for one in answers] == [(0, "a")]
+    with pytest.raises(TypeError, match=r"history\['steps'\]\[4\]\['answers'\] must be dicts, got"):
+        _step(4, {"kind": "tell", "answers": [[0, "a"]]})
+    for missing in ("row", "label"):
+        with pytest.raises(ValueError, match=f"must have a {missing}, got"):
+            _step(4, {"kind": "tell", "answers": [good | {missing: None}]})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from curves import NOISE, of, rising
+from surelearn.active._worth import smoothed
 
 
 def test_labels_needed_are_read_off_the_mean():
@@ -121,3 +122,16 @@ def test_worth_needs_random_order():
         of(random=[[0.5]]).worth()
     with pytest.raises(ValueError, match="worth needs curves of PA with 'acl'"):
         of(random=[[0.5]], acl=[[0.5]]).worth(learner="PA")
+
+
+def test_moving_averages_run_along_the_last_axis():
+    curves = np.random.default_rng(0).random((2, 3, 30))
+    found = smoothed(curves)
+    assert found.shape == curves.shape
+    for i, j in np.ndindex(2, 3):
+        alone = smoothed(curves[i, j])
+        np.testing.assert_allclose(found[i, j], alone)
+        for at in range(30):
+            reach = min(4, at, 29 - at)
+            mean = curves[i, j, at - reach : at + reach + 1].mean()
+            assert alone[at] == pytest.approx(mean)

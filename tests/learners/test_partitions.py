@@ -92,3 +92,8 @@ def test_partitions_have_all_classes_together():
 def test_no_states_are_refused():
     with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
         partitions.fitted(SureClassifier(), [])
+
+
+def test_classes_without_any_row_cannot_be_balanced():
+    with pytest.raises(ValueError, match="fit needs at least one row, got none in any p"):
+        partitions.fit(SureClassifier(class_weight="balanced"), Parts(), classes=["a", "b"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import numpy as np
@@ -95,3 +96,12 @@ def test_one_row_of_pandas_is_dense():
     X = spread()[0]
     assert SureClassifier().learn_one(pd.Series(X[0]), 0).projection_ == "covariance"
     assert SureClassifier().learn_one(sparse.coo_array(X[0]), 0).projection_ == "precision"
+
+
+def test_a_part_without_rows_has_a_width():
+    clf = SureClassifier()
+    for X in (np.zeros((0, 3)), sparse.csr_array((0, 3)), pd.DataFrame(columns=list("abc"))):
+        assert clf._n_features_of(X) == 3
+    for shape in ((0,), (0, 0), (0, 3, 3)):
+        with pytest.raises(ValueError, match=re.escape(f"has no rows, got shape {shape}.")):
+            clf._n_features_of(np.zeros(shape))

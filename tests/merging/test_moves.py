@@ -219,3 +219,17 @@ def test_under_other_columns_all_sums_take_the_sign_but_those_of_variances(secon
     flipped = numbers * [-1.0, -1.0, 1.0 if second_order else -1.0]
     expected = [flipped[0], numbers[0], flipped[1], numbers[1]]
     np.testing.assert_array_equal(found.sums.values(), expected)
+
+
+def test_the_room_for_the_moves_of_both_is_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr("surelearn.merging._moves.check_memory", lambda *of: asked.append(of))
+    counts = np.ones(2, np.int32)
+    one, other = (
+        DiagonalMoves(np.array(places), ExactSums.zeros((2, 3), 2), counts, 1)
+        for places in ([0, 1], [1, 4])
+    )
+    assert one.plus(other).places.tolist() == [0, 1, 4]
+    ((n_sums, n_digits, more),) = asked
+    assert (n_sums, n_digits) == (4 * 3, 2)
+    assert more == 4 * (8 + 4)

@@ -202,3 +202,22 @@ def test_what_cannot_be_predicted_is_refused():
     if codes.coef_.shape[0] != 3:
         with pytest.raises(ValueError, match="estimator must have a score for each of 3 classes"):
             BoundaryDisplay.from_estimator(codes, X, response="deviation")
+
+
+@pytest.mark.parametrize(
+    ("response", "most", "levels"),
+    [
+        ("probability", 1.0, ["0.6", "0.75", "0.9", "0.99"]),
+        ("probability", 0.9, ["0.6", "0.75"]),
+        ("deviation", 9.0, ["1", "2", "3"]),
+        ("deviation", 1.0, []),
+    ],
+)
+def test_thin_lines_are_labelled_with_their_certainty(response, most, levels):
+    certainty = np.tile(np.linspace(0.5, most, 400), (2, 1))
+    display = BoundaryDisplay(
+        np.linspace(0, 9, 400), [0, 1], np.zeros((2, 400), int), certainty,
+        classes=["a", "b"], response=response,
+    )  # fmt: skip
+    ax = drawn(display)
+    assert [text.get_text() for text in ax.texts if text.get_text()[:1].isdigit()] == levels

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +95,18 @@ def test_reading_goes_on_behind_the_first_lines_of_a_block(tmp_path):
     path.write_bytes(b"one\nTWO\nthree\nfour")
     with pytest.raises(read.BadInput, match=r"got one that differs before line 3\."):
         list(lines_of(File(str(path)), part.end))
+
+
+def test_only_plain_files_end_at_their_size(tmp_path):
+    """Others are read through a decoder, whose offsets are those of what it gives."""
+    (tmp_path / "a.jsonl").write_bytes(GOOD)
+    (tmp_path / "b.jsonl").write_bytes(GOOD.decode().encode("utf-16"))
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(GOOD))
+    for name, encoding, end in (
+        ("a.jsonl", None, len(GOOD)),
+        ("b.jsonl", "utf-16", None),
+        ("c.jsonl.gz", None, None),
+    ):
+        source = read.batches(tmp_path / name, encoding=encoding)
+        assert rows(source) == rows(tmp_path / "a.jsonl")
+        assert source.end_of(0) == end

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from ranked import candidates
+from reading import blocks_of
 from surelearn import SureClassifier, SureRanker, evaluate
 from surelearn.evaluation import RankingScores, evaluate_ranker, ranking_scores
 
@@ -172,3 +173,20 @@ def test_scores_of_no_groups_are_the_zero_of_sums():
     one = RankingScores(10, 1, 0, 0, (1.0,) * 4, (1.0,) * 4)
     assert all(math.isnan(error) for error in one.standard_error.values())
     assert (one + one).standard_error["ndcg"] == 0.0
+
+
+def test_progress_tells_bytes_and_mistakes(tmp_path):
+    X, y, group = candidates(60)
+    ranker = SureRanker(random_state=0).fit(X, y, group=group)
+    path, said = tmp_path / "a.svm", []
+    ids = np.repeat(np.arange(60), group)
+    path.write_text("".join(
+        f"{grade:g} qid:{i} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, 1)) + "\n"
+        for x, grade, i in zip(X.tolist(), y.tolist(), ids, strict=True)
+    ))  # fmt: skip
+    with blocks_of(1000):
+        found = evaluate(ranker, path, progress=said.append)
+    assert len(said) > 3
+    assert [one.n_bytes for one in said] == sorted(one.n_bytes for one in said)
+    assert said[-1].n_bytes == said[-1].total == path.stat().st_size
+    assert said[-1].mistakes == round(60 * (1 - found.accuracy))

@@ -114,12 +114,14 @@ def test_the_prior_has_a_mean_and_precisions():
     assert found.w[4] == pytest.approx(4.0)
 
 
-def test_a_warm_start_needs_fewer_iterations():
+@pytest.mark.parametrize("l1", [0.0, 3.0])
+def test_a_warm_start_needs_fewer_iterations(l1):
     X, y = two_classes()
-    cold = lbfgs(TwoClassLoss(X, y), Prior(None, 1.0))
-    warm = lbfgs(TwoClassLoss(X, y), Prior(None, 1.0), start=cold.w)
-    assert warm.n_iter < cold.n_iter
-    assert warm.value <= cold.value
+    cold = lbfgs(TwoClassLoss(X, y), Prior(None, 1.0), l1=l1)
+    for sign in (1, -1):  # of the features, and so of the weights
+        warm = lbfgs(TwoClassLoss(sign * X, y), Prior(None, 1.0), l1=l1, start=sign * cold.w)
+        assert warm.n_iter < min(3, cold.n_iter)
+        assert warm.value <= cold.value
 
 
 def test_progress_falls_and_counts():

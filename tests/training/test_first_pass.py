@@ -15,6 +15,7 @@ import pytest
 
 from streaming import TRAIN, bits, model, records, write
 from surelearn import SureTagger, load
+from surelearn.read import Stamp
 from surelearn.training import first_pass
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -263,3 +264,14 @@ def test_a_file_that_was_cut_short_is_told(tmp_path):
 def cut(tmp_path, size):
     (file,) = (tmp_path / "temporary").glob("*/rows")
     os.truncate(file, size)
+
+
+def test_a_file_without_a_size_has_not_grown():
+    """One behind a network may have none."""
+    small, large, none = Stamp(1, 10, 0), Stamp(1, 11, 0), Stamp(1, None, 0)
+    assert first_pass._is_longer(small, large)
+    assert not first_pass._is_longer(small, small)
+    assert not first_pass._is_longer(large, small)
+    assert not first_pass._is_longer(small, Stamp(2, 11, 0))
+    assert not first_pass._is_longer(none, large)
+    assert not first_pass._is_longer(small, none)

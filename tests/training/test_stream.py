@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import surelearn
 from streaming import TRAIN, bits, model, records, saved, topical, write
-from surelearn import _check, load, read
+from surelearn import SureTextClassifier, _check, load, read
 from surelearn.read import _stores
 from surelearn.training.stream import _learnt_before
 
@@ -365,3 +365,10 @@ def test_what_was_learnt_before_a_bad_record():
         "The 2 sentences before it were learnt; the model is saved in m.sure, and resume=True "
         "continues."
     )
+
+
+def test_progress_counts_the_rows_of_all_passes(reviews, small_blocks):
+    told = []
+    SureTextClassifier(passes=2, random_state=0).fit_stream(reviews, progress=told.append)
+    assert told[0].learnt == told[0].rows < 300
+    assert told[-1].learnt == 600

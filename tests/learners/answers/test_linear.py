@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.utils import get_tags
 
 from classifiers import X4, Y4, spread
 from reference.rules import FIRST_ORDER
@@ -65,3 +66,7 @@ def test_names_of_features_are_kept():
     assert clf.feature_names_in_.tolist() == list("uvwxyz")
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame[list("zyxwvu")])
+
+
+def test_scikit_learn_is_told_that_rows_may_be_sparse():
+    assert get_tags(SureClassifier()).input_tags.sparse

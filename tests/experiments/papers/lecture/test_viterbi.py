@@ -35,3 +35,8 @@ def test_a_path_of_best_labels_alone_is_not_the_best(monkeypatch):
 
     monkeypatch.setattr(viterbi, "Chain", Greedy)
     assert viterbi.claims(found())[0].verdict == "did not hold"
+
+
+def test_longer_runs_have_more_chains():
+    assert [*viterbi.cases(True)] == ["3 x 2", "5 x 4", "8 x 3"]
+    assert [*viterbi.cases(False)] == ["3 x 2", "5 x 4", "8 x 3", "12 x 2", "6 x 6"]

@@ -37,6 +37,12 @@ def test_claims_turn_with_the_rows(lead, only, expected):
     assert [claim.verdict for claim in figure2c.claims(rows(lead, only))] == expected
 
 
+@pytest.mark.parametrize(("lead", "better", "worse"), [(2, 0, 0), (30, 12, 0), (-30, 0, 12)])
+def test_single_tasks_are_counted_at_the_usual_level(lead, better, worse):
+    note = f"Singly, CW-Stdev is better at p < .05 on {better} tasks, CW-Var on {worse}."
+    assert figure2c.claims(rows(lead))[1].note == note
+
+
 def test_the_table_has_both_accuracies():
     (lines,) = figure2c.tables(rows(10)).values()
     assert len(lines) == 12

@@ -49,3 +49,15 @@ def test_table_and_picture_are_made(rows, tmp_path):
 def test_cases_are_blocks_of_other_runs():
     assert [*figure3.cases(True)] == ["from 0"]
     assert len(figure3.cases(False)) == 6
+
+
+def test_rows_are_measures_of_the_pairs(rows):
+    mu, sigma = figure3._weights(0)
+    first, *noise = (figure3.Ellipse.of(sigma[pair, pair]) for pair in figure3._pairs())
+    row = rows[0]
+    assert row["short"] == first.short
+    assert row["round"] == first.short / first.long < 1
+    assert row["round of noise"] == pytest.approx(np.mean([e.short / e.long for e in noise]))
+    assert row["short of noise"] == pytest.approx(np.mean([e.short for e in noise]))
+    assert row["center"] == pytest.approx(np.sqrt(mu[0] ** 2 + mu[1] ** 2))
+    assert row["across"] == pytest.approx(abs(mu[0] + mu[1]) / np.sqrt(2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.papers.stdev import kernel
+from surelearn import SureKernelClassifier
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,12 @@ def test_rings_need_a_kernel(monkeypatch):
 def test_the_picture_is_drawn(rows, tmp_path):
     kernel.draw(rows, tmp_path)
     assert (tmp_path / "kernel.png").stat().st_size > 10_000
+
+
+def test_forms_are_the_same_if_they_make_the_same_mistakes(monkeypatch):
+    name = next(iter(kernel.RULES))
+    assert kernel._compared(name, 0)["same"]
+    monkeypatch.setattr(
+        kernel, "SureKernelClassifier", lambda rule, **more: SureKernelClassifier("arow", **more)
+    )
+    assert not kernel._compared(name, 0)["same"]
