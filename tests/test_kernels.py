@@ -201,3 +201,9 @@ def test_rounding_does_not_make_a_kernel_negative():
 
 def test_a_kernel_that_is_zero_everywhere_is_one():
     kernels._refuse_negative("k", np.zeros((3, 3)))
+
+
+def test_a_kernel_of_small_values_must_be_symmetric_too():
+    small = 1e-12 * np.array([[1.0, 0.5], [0.2, 1.0]])
+    with pytest.raises(ValueError, match="must be symmetric, got k"):
+        kernels.check_positive(kernels.Custom(lambda X, Z: X @ small @ Z.T), np.eye(2))

@@ -13,6 +13,7 @@ from scipy import stats
 import strategies
 from reference.chain import Paths, augmented, hamming
 from surelearn.decode import Chain
+from surelearn.decode._chain import _fitting
 
 # Scores further apart than this are told apart by any order of summation.
 APART = 1e-9
@@ -225,3 +226,22 @@ def test_one_token_has_no_steps():
     assert chain.log_partition() == pytest.approx(np.log(8.0))
     np.testing.assert_allclose(chain.marginals(), [[0.125, 0.375, 0.5]])
     assert np.shape(chain.pair_marginals()) == (0, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("length", "shape"),
+    [(0, (2, 2)), (0, (0, 2, 2)), (1, (0, 2, 2)), (3, (2, 2, 2)), (3, (1, 2, 2))],
+)
+def test_transitions_are_one_matrix_or_one_for_each_step(length, shape):
+    U, A = _fitting(np.zeros((length, 2)), np.ones(shape))
+    assert U.shape == (length, 2)
+    assert A.shape == (max(1, shape[0] if len(shape) == 3 else 1), 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("length", "shape"), [(3, (2, 1)), (3, (3, 2, 2)), (1, (2, 2, 2)), (0, (2, 2, 2)), (3, (4,))]
+)
+def test_transitions_of_another_shape_are_refused(length, shape):
+    said = rf"A must be of shape \(2, 2\) or \({max(length - 1, 0)}, 2, 2\) as U has {length} tok"
+    with pytest.raises(ValueError, match=said):
+        _fitting(np.zeros((length, 2)), np.ones(shape))

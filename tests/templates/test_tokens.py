@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from surelearn import _check
 from surelearn.templates import TokenFeatures
 
 
@@ -124,22 +123,3 @@ def test_kinds_are_not_mixed_over_calls():
 def test_templates_are_for_words(token):
     with pytest.raises(ValueError, match=r"templates must be None if tokens are .*, got \['w"):
         TokenFeatures(templates=["w[0]"]).learn([[token]])
-
-
-@pytest.mark.parametrize(
-    ("length", "shape"),
-    [(0, (2, 2)), (0, (0, 2, 2)), (1, (0, 2, 2)), (3, (2, 2, 2)), (3, (1, 2, 2))],
-)
-def test_transitions_are_one_matrix_or_one_for_each_step(length, shape):
-    U, A = _check.chain(np.zeros((length, 2)), np.ones(shape))
-    assert U.shape == (length, 2)
-    assert A.shape == (max(1, shape[0] if len(shape) == 3 else 1), 2, 2)
-
-
-@pytest.mark.parametrize(
-    ("length", "shape"), [(3, (2, 1)), (3, (3, 2, 2)), (1, (2, 2, 2)), (0, (2, 2, 2)), (3, (4,))]
-)
-def test_transitions_of_another_shape_are_refused(length, shape):
-    said = rf"A must be of shape \(2, 2\) or \({max(length - 1, 0)}, 2, 2\) as U has {length} tok"
-    with pytest.raises(ValueError, match=said):
-        _check.chain(np.zeros((length, 2)), np.ones(shape))
