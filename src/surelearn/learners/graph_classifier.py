@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from surelearn import rules
 from surelearn.learners.answers.graphs import GraphAnswers
-from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Online
 from surelearn.learners.tasks.graphs import GraphModel, GraphTrainable, LabelledGraphs
 
@@ -203,10 +202,5 @@ class SureGraphClassifier(GraphAnswers, Online[GraphModel]):
             Where the input is refused, the model is as it was. Where one graph's update would leave
             no usable model, those before it are kept and the error names it.
         """
-        settings, model = self._to_go_on_with()
         block = LabelledGraphs.of(X, y, sample_weight)
-        declared = None if classes is None else as_labels(classes, "classes")
-        if block.size or declared is not None:
-            with self._keeping():
-                GraphTrainable(settings, model, declared=declared, watch=self._publish).learn(block)
-        return self
+        return self._go_on_with_structures(block, GraphTrainable, classes)

@@ -176,6 +176,15 @@ class Online(Estimator[M]):
         self._model = model
         self._forget()
 
+    def _go_on_with_structures(self, block: Any, trainable: Any, classes: Any) -> Self:
+        """Go on learning: one pass over structures, in their order."""
+        settings, model = self._to_go_on_with()
+        declared = None if classes is None else as_labels(classes, "classes")
+        if block.size or declared is not None:
+            with self._keeping():
+                trainable(settings, model, declared=declared, watch=self._publish).learn(block)
+        return self
+
     def _to_go_on_with(self) -> tuple[Any, M | None]:
         """The checked parameters and the model that learning goes on with, which must fit."""
         settings, model = self._settings_for(), None if self._fresh else self._model
@@ -328,9 +337,9 @@ class Streamed(Online[M]):
             self._warn_if_unmoved(self._model)
         return self
 
-    @abstractmethod
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         """The opened source; if training goes on, it is read as the earlier data was."""
+        return self.task.opened(source, reading, model=self if goes_on else None)
 
     def _training(self, reading: dict[str, Any]) -> dict[str, Any]:
         """Keywords among these that are settings of training; they are removed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,13 +15,11 @@ from surelearn.learners.base import put_model
 from surelearn.learners.file_parts import put_names
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.sources import opened_groups
 from surelearn.learners.task import merged_names
 from surelearn.learners.tasks.rank_task import GROUPS
 from surelearn.learners.tasks.ranking import RankModel, RankSettings, RankTrainable
 from surelearn.merging import MergeState, Way
 from surelearn.parameters import untrained
-from surelearn.read import Source
 
 #: The default rule and scheme.
 _AROW = rules.AROW(r=100.0)
@@ -264,9 +262,6 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         return twin
 
     # ------------------------------------------------------------------- streams
-
-    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
-        return opened_groups(source, reading, model=self if goes_on else None)
 
     def _own_reader(self) -> NumberReader:
         """What makes rows for the model there is."""

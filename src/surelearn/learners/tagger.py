@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from surelearn import rules
 from surelearn.learners.answers.tagger import Tagger
-from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Streamed
-from surelearn.learners.sources import opened_sentences
 from surelearn.learners.tasks.sequence_training import SequenceSettings, SequenceTrainable
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel
-from surelearn.read import Source
 
 
 class SureTagger(Tagger, Streamed[SequenceModel]):
@@ -194,20 +191,10 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
             Where the input is refused, the model is as it was. Where one sequence's update would
             leave no usable model, those before it are kept and the error names it.
         """
-        settings, model = self._to_go_on_with()
         block = LabelledSequences.of(X, y, sample_weight)
-        declared = None if classes is None else as_labels(classes, "classes")
-        if block.size or declared is not None:
-            with self._keeping():
-                SequenceTrainable(settings, model, declared=declared, watch=self._publish).learn(
-                    block
-                )
-        return self
+        return self._go_on_with_structures(block, SequenceTrainable, classes)
 
     # ------------------------------------------------------------------- streams
-
-    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
-        return opened_sentences(source, reading, model=self if goes_on else None)
 
     def _cached(self, settings: SequenceSettings, room: int) -> int:
         # Shards number features as they meet them, and again where they are merged.
