@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from surelearn.label.serve import _name, bound
+from labelling import session
+from surelearn.label.serve import _name, bound, serve
 
 
 def test_a_port_in_use_means_the_next_one():
@@ -40,3 +41,18 @@ def test_small_packets_do_not_wait():
             return await found
 
     assert asyncio.run(option())
+
+
+def test_the_page_runs_at_its_port_and_tells_nothing_of_the_server(tmp_path, monkeypatch):
+    runs, told = [], []
+
+    def run(server, sockets):
+        runs.append((server.config, [one.getsockname()[1] for one in sockets]))
+
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    serve(session(tmp_path), port=18765, ready=lambda *said: told.append(said))
+    ((address, port),) = told
+    assert address.startswith(f"http://127.0.0.1:{port}/?token=")
+    ((config, ports),) = runs
+    assert ports == [port]
+    assert (config.access_log, config.server_header, config.date_header) == (False,) * 3

@@ -403,3 +403,19 @@ def test_lines_are_one_string_of_arrow_without_a_copy():
     text = _jsonl._as_text(lines)
     assert text.to_pylist() == [lines.decode()]
     assert text.buffers()[2].address == pyarrow.py_buffer(lines).address
+
+
+@pytest.mark.parametrize(
+    ("lines", "n"),
+    [
+        (b'{"a": 1}\n{"b": 2}\n{}\n', 3),
+        (b'{"a": 1}\n{"b": 2}', 2),
+        (b'\n {"a": 1} \n\n{}\n', 2),
+        (b'{"a": "}]\n', 0),  # no closing brace at the end of a line
+        (b'{"a": 1}\n[2}\n', 0),  # no opening one at its begin: of the last line, of another
+        (b'{"a": 1}\n[2}\n{"b": 3}\n', 0),
+        (b'[1}\n{"b": 2}\n', 0),
+    ],
+)
+def test_lines_that_look_like_records_are_counted(lines, n):
+    assert _jsonl._n_objects(lines) == n
