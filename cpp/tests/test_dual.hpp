@@ -67,8 +67,8 @@ struct Problem {
     return all;
 }
 
-[[nodiscard]] inline Dual taught(const Problem& problem, const Method& method, int passes,
-                                 std::size_t budget = 0, std::size_t threads = 1) {
+[[nodiscard]] inline Dual trained(const Problem& problem, const Method& method, int passes,
+                                  std::size_t budget = 0, std::size_t threads = 1) {
     Dual weights(Shape{.intercept = false, .second_order = !first_order(method.rule)}, budget);
     weights.set_threads(threads);
     for (int pass = 0; pass < passes; ++pass) {
@@ -127,7 +127,7 @@ inline void a_linear_kernel_gives_full_weights() {
         for (int pass = 0; pass < 2; ++pass) {
             CHECK(!learn(full, method, rows, targets, 0, problem.size()).refused);
         }
-        const Dual weights = dual::taught(problem, method, 2);
+        const Dual weights = dual::trained(problem, method, 2);
         CHECK(weights.size() > 5 && weights.size() <= problem.size());
         for (std::size_t i = 0; i < problem.size(); ++i) {
             Full<double>::Work work;
@@ -143,17 +143,17 @@ inline void a_linear_kernel_gives_full_weights() {
 inline void a_budget_that_is_not_reached_changes_no_bit() {
     const dual::Problem problem(50, 4);
     for (const Method& method : dual::methods()) {
-        const auto free = dual::bits(dual::taught(problem, method, 2));
-        CHECK(dual::bits(dual::taught(problem, method, 2, 50)) == free);
-        CHECK(dual::bits(dual::taught(problem, method, 2, 3)) != free);
+        const auto free = dual::bits(dual::trained(problem, method, 2));
+        CHECK(dual::bits(dual::trained(problem, method, 2, 50)) == free);
+        CHECK(dual::bits(dual::trained(problem, method, 2, 3)) != free);
     }
 }
 
 inline void threads_change_no_bit_of_a_kernel() {
     const dual::Problem problem(420, 3);  // Pi beyond the megabyte that a thread is worth
     const Method probit{.rule = rules::Probit{1.0}, .scheme = {}};
-    const auto alone = dual::bits(dual::taught(problem, probit, 1));
-    CHECK(dual::bits(dual::taught(problem, probit, 1, 0, 3)) == alone);
+    const auto alone = dual::bits(dual::trained(problem, probit, 1));
+    CHECK(dual::bits(dual::trained(problem, probit, 1, 0, 3)) == alone);
 }
 
 /// The Gaussian without a point is that of the other points' factors: none of its variances is
@@ -161,7 +161,7 @@ inline void threads_change_no_bit_of_a_kernel() {
 inline void removed_points_raise_variances() {
     const dual::Problem problem(40, 6);
     for (const Method& method : dual::methods()) {
-        Dual weights = dual::taught(problem, method, 2);
+        Dual weights = dual::trained(problem, method, 2);
         while (weights.size() > 0) {
             std::vector<Moments> before;
             for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -187,7 +187,7 @@ inline void removed_points_raise_variances() {
 inline void a_budget_bounds_the_support_points() {
     const dual::Problem problem(60, 5);
     for (const Method& method : dual::methods()) {
-        const Dual weights = dual::taught(problem, method, 3, 7);
+        const Dual weights = dual::trained(problem, method, 3, 7);
         CHECK(weights.size() <= 7 && weights.capacity() <= 8);
         for (std::size_t i = 0; i < problem.size(); ++i) {
             CHECK(dual::judged(weights, problem, i).v > 0.0);
@@ -199,9 +199,9 @@ inline void a_budget_bounds_the_support_points() {
 inline void first_order_rules_keep_the_newest_points() {
     const dual::Problem problem(60, 5);
     const Method perceptron{.rule = rules::Perceptron{}, .scheme = {}};
-    const Dual free = dual::taught(problem, perceptron, 1);
+    const Dual free = dual::trained(problem, perceptron, 1);
     CHECK(free.bytes() == 0 && free.size() > 3);
-    Dual bounded = dual::taught(problem, perceptron, 1, 3);
+    Dual bounded = dual::trained(problem, perceptron, 1, 3);
     CHECK(bounded.size() == 3 && bounded.bytes() == 0);
     CHECK(std::ranges::is_sorted(bounded.points()));
     bounded.remove(1);
@@ -211,7 +211,7 @@ inline void first_order_rules_keep_the_newest_points() {
 inline void a_copy_of_dual_weights_learns_apart() {
     const dual::Problem problem(40, 4);
     const Method method = dual::methods()[0];
-    const Dual weights = dual::taught(problem, method, 1);
+    const Dual weights = dual::trained(problem, method, 1);
     const auto before = dual::bits(weights);
     Dual other = weights.copy();
     CHECK(dual::bits(other) == before && other.rounds() == weights.rounds());

@@ -54,7 +54,7 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] std::vector<unsigned char> taught(std::size_t threads) {
+[[nodiscard]] std::vector<unsigned char> trained(std::size_t threads) {
     Full<T> weights(Shape{.n_features = 1100});  // large enough for two threads
     weights.set_threads(threads);
     for (int i = 0; i < 4; ++i) CHECK(update(weights, dense_row(1100, i), {0.5, 0.25}));
@@ -64,9 +64,9 @@ template <class T>
 }  // namespace full
 
 inline void threads_change_no_bit_of_a_covariance() {
-    const auto one = full::taught<float>(1);
-    CHECK(full::taught<float>(2) == one && full::taught<float>(5) == one);
-    CHECK(full::taught<double>(3) == full::taught<double>(1));
+    const auto one = full::trained<float>(1);
+    CHECK(full::trained<float>(2) == one && full::trained<float>(5) == one);
+    CHECK(full::trained<double>(3) == full::trained<double>(1));
 }
 
 inline void every_part_of_a_range_is_done_once() {

@@ -74,7 +74,7 @@ inline void leads_allocate_for_no_row() {
     CHECK(calls(1000) == calls(10));
 }
 
-inline void to_suppose_a_row_moves_its_variances_only() {
+inline void a_hypothetical_update_moves_variances_only() {
     const auto made = top_twos::rows(1);
     auto matrix = made.matrix();
     CHECK(!matrix.inspect());
@@ -111,7 +111,7 @@ inline void a_row_that_would_leave_no_variance_is_not_supposed() {
 inline constexpr std::array top_two_tests{
     Test{"threads do not show in leads", threads_do_not_show_in_leads},
     Test{"leads allocate for no row", leads_allocate_for_no_row},
-    Test{"to suppose a row moves its variances only", to_suppose_a_row_moves_its_variances_only},
+    Test{"to suppose a row moves its variances only", a_hypothetical_update_moves_variances_only},
     Test{"a row that would leave no variance is not supposed",
          a_row_that_would_leave_no_variance_is_not_supposed},
 };
