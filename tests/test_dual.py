@@ -289,3 +289,17 @@ def test_a_point_that_is_not_among_others_has_no_place():
     training = dual.DualTraining(kernelled.untrained(form), KernelRows(X))
     places = training._places(np.array([2, 5]))
     assert places.tolist() == [-1, -1, 0, -1, -1, 1, -1, -1, -1]
+
+
+def test_the_mirror_of_a_column_has_its_mean_with_the_other_sign():
+    X, y = kernelled.rows(n=20)
+    form = kernelled.form(KERNELS["linear"], second_order=True, budget=0)
+    found = kernelled.trained(kernelled.untrained(form), X, 2 * y - 1)
+    (own,) = found.state()
+    other, same = found.mirrored().state()
+    assert own.nu.any()
+    assert own.sites.any()
+    np.testing.assert_array_equal(other.nu, -own.nu)
+    np.testing.assert_array_equal(other.sites, own.sites * [-1.0, 1.0])
+    np.testing.assert_array_equal(same.nu, own.nu)
+    np.testing.assert_array_equal(same.sites, own.sites)

@@ -138,3 +138,19 @@ def test_merged_models_have_labels_of_one_type():
     _check.labels_agree(np.array([0, 1]), np.array([True, False]))
     with pytest.raises(TypeError, match=r"one type to be merged, got 'a' \(<U1\) and 0 \(int64\)"):
         _check.labels_agree(np.array(["a"]), np.array([0]))
+
+
+def test_settings_of_many_labels_are_compared_by_value_and_type():
+    nan = float("nan")
+    for got, allowed in (("".join(["o", "vr"]), ["ovr"]), (nan, [nan]), (None, ["a", None])):
+        _check.for_many_labels("multiclass", got, allowed)
+    for got, allowed in ((1, [True]), ("ovo", ["ovr"]), (None, ["a"])):
+        with pytest.raises(ValueError, match=f"multiclass must be .*{got!r}"):
+            _check.for_many_labels("multiclass", got, allowed)
+
+
+def test_a_missing_date_is_named_by_its_row():
+    dates = np.array(["2026-01-01", "NaT", "NaT"], "datetime64[D]")
+    with pytest.raises(ValueError, match=r"y must have no missing labels, got NaT at row 1\."):
+        _check.labels(dates)
+    assert _check.labels(dates[:1]) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surelearn import SureRanker, candidates
+from surelearn import SureRanker, _check, candidates
 from surelearn.evaluation import ranking_scores
 
 X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]
@@ -83,3 +83,8 @@ def test_tables_must_be_tables():
         candidates.cross(np.zeros(3), np.eye(3), [[0]])
     with pytest.raises(ValueError, match=r"scores must have one dimension, got shape \(1, 2\)"):
         ranking_scores([[1.0, 2.0]], [0, 1], group=[2])
+
+
+def test_the_worth_of_candidates_is_a_cost():
+    assert _check.candidate_costs([0.0, 0.5, 2.0], None, 3).tolist() == [0.0, -0.5, -2.0]
+    assert _check.candidate_costs(None, [-1.0, 0.0, 2.0], 3).tolist() == [-1.0, 0.0, 2.0]

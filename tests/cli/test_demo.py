@@ -206,3 +206,13 @@ def test_bad_options_are_refused_before_the_work(
     result = run("demo", *arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+def test_sureness_is_the_lead_over_the_next_best_label() -> None:
+    class Model:
+        def margin(self, texts: list[str]) -> tuple[Any, Any]:
+            mean = np.array([[3.0, 0.0, 1.0], [-1.0, -4.0, -1.5]])
+            return mean, np.array([[0.5, 9.0, 0.5], [2.0, 9.0, 2.0]])
+
+    found = demo._sureness(Model(), ["a", "b"])  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, [2.0, 0.25])

@@ -138,8 +138,12 @@ def test_many_labels_are_learnt_and_explained():
     assert found.predict(6) == ["bad", "odd"] or "bad" in found.predict(6)
     why = found.why(40)
     assert {why.label, why.rival} in ({x, f"not {x}"} for x in ("good", "bad", "odd"))
-    assert 0.5 <= why.probability <= 1
-    assert why.margin >= 0
+    for item in range(30, 60):
+        why = found.why(item)
+        assert 0.5 <= why.probability <= 1
+        assert why.margin >= 0
+        assert (why.label in found.predict(item)) == (why.rival == f"not {why.label}")
+    why = found.why(40)
     assert why.text == "a dull film, number 40"
     assert ((found.sureness() >= 0.5) & (found.sureness() <= 1)).all()
     assert not set(found.ask(10)) & set(range(30))

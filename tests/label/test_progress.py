@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from labelling import answer, pool, session
+from surelearn.label import progress
 from surelearn.label.ledger import Ledger, Step
 from surelearn.label.progress import Goal, _error_of, _share, agreements, report
 from surelearn.label.store import Event
@@ -92,3 +94,15 @@ def test_agreement_on_tags_is_that_of_tokens():
     assert found.kappa == pytest.approx(0.5)
     (found,) = agreements(Ledger.of(log), "many")
     assert found.kappa == 0.0
+
+
+@pytest.mark.parametrize("n", [5, 6, 50, 150, 400])
+def test_the_curve_is_the_mean_of_the_last_answers(n):
+    shares = np.random.default_rng(0).integers(0, 2, n).astype(float).tolist()
+    found = progress._curve([(3 * i, share) for i, share in enumerate(shares)])
+    assert len(found) == (0 if n < 6 else min(60, n - 4))
+    for number, error in found:
+        last = shares[: number // 3 + 1][-progress._WINDOW :]
+        assert error == pytest.approx(np.mean(last))
+    if found:
+        assert (found[0][0], found[-1][0]) == (12, 3 * (n - 1))
