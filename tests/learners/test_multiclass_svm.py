@@ -124,6 +124,12 @@ def test_a_stream_does_not_forget_what_a_batch_has_learnt(C):
     assert svm.partial_fit(X[300:350], y[300:350]).score(X, y) > before - 0.1
 
 
+def test_c_is_the_variance_of_the_prior_bit_for_bit():
+    assert 1 / (1 / 49.0) != 49.0
+    svm = MulticlassSVM(49.0, max_iter=10_000, tol=0.1).fit(*overlapping(n=20))
+    assert svm.model_.initial_variance == 49.0
+
+
 def test_c_is_the_variance_of_the_prior_and_must_stay():
     X, y = overlapping()
     svm = MulticlassSVM(0.3).fit(X, y)

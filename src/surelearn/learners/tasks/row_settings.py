@@ -71,6 +71,8 @@ class RowSettings(Settings):
         cost = own.setdefault("cost", None)
         super().complete()
         if not by_rule:
+            if "C" in own:  # 1 / (1 / C) may be another number
+                self.initial_variance = _check.prior(self.C, np.dtype(self.dtype))
             return
         self.calibrates = own.get("calibrate", True) and self.second_order
         _check_pieces(
