@@ -128,3 +128,9 @@ def test_every_file_opens_with_a_sentence():
 def test_nothing_is_left_out_of_the_slow_tests():
     """Where a package is missing, conftest.py leaves out the tests that need it: not here."""
     assert runpy.run_path(str(ROOT / "conftest.py"))["collect_ignore"] == ["tests/connect.py"]
+
+
+def test_what_runs_under_sanitizers_is_there():
+    (listed,) = re.findall(r"TESTS:-([^}]*)}", (ROOT / "tests/sanitize/run.sh").read_text())
+    assert len(listed.split()) == len(set(listed.split())) > 20
+    assert [name for name in listed.split() if not (ROOT / name).exists()] == []
