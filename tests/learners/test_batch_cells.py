@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from surelearn.learners import batch
 from surelearn.learners.batch import Cells
-from surelearn.learners.tasks import sequence_cells
 from surelearn.learners.tasks.sequence_training import SequenceSettings, encode_block
 from surelearn.learners.tasks.sequences import LabelledSequences
 from surelearn.weights import Diagonal, Layout
@@ -46,7 +46,7 @@ def test_written_cells_are_read_again_and_the_others_kept(wanted):
 
 
 def test_large_tables_are_written_in_parts(monkeypatch):
-    monkeypatch.setattr(sequence_cells, "_ROWS", 3)
+    monkeypatch.setattr(batch, "_ROWS", 3)
     test_written_cells_are_read_again_and_the_others_kept()
 
 
