@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 #: What a changed program may take: bytes of memory and of one file.
-MEMORY, FILE = 12 << 30, 2 << 30
+MEMORY, FILE = 6 << 30, 2 << 30
 
 #: Where the tests find `reach.py`, as the first thing that Python imports.
 SITE = "build/mutants"
