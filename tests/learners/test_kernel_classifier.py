@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import kernelled
-from surelearn import SureKernelClassifier, active, evaluate, kernels, merge, rules
+from surelearn import SureClassifier, SureKernelClassifier, active, evaluate, kernels, merge, rules
 
 X, Y = kernelled.rows(n=80)
 X3, Y3 = kernelled.rows(n=90, n_classes=3, seed=1)
@@ -429,6 +429,14 @@ def test_a_fitted_model_keeps_its_settings(params, message):
 def test_it_is_not_merged():
     with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
         merge([made().fit(X, Y), made().fit(X, Y)])
+    with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
+        merge([made().fit(X, Y), made().fit(X, [f"other {label}" for label in Y])])
+    with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
+        merge([SureClassifier().fit(X, Y), made()])
+
+
+def test_it_has_no_projection():
+    assert "projection_" not in dir(made().fit(X, Y))
 
 
 def test_support_numbers_belong_to_fit():

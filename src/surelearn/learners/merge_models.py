@@ -128,6 +128,8 @@ def _listed(models: Any) -> list[Any]:
     for model in listed:
         if not isinstance(model, Estimator):
             raise TypeError(f"models must hold models of surelearn, got {model!r}.")
+        if model.task.not_merged:
+            raise TypeError(model.task.not_merged)
     return listed
 
 

@@ -64,6 +64,8 @@ class Task(ABC):
     noun: ClassVar[str]
     #: What is said where a classifier of rows is asked for; `{name}` and `{model}` are filled in.
     not_rows: ClassVar[str] = "{name} must be a classifier of rows, got {model!r}."
+    #: What is said where models of a kind that cannot be merged are to be.
+    not_merged: ClassVar[str] = ""
     #: Options of commands that this kind does not take, and the only ones that it takes.
     without: ClassVar[frozenset[str]] = frozenset()
     only: ClassVar[frozenset[str] | None] = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from surelearn.learners.file_parts import (
 from surelearn.learners.task import Task
 from surelearn.learners.tasks.kernel import KernelModel, KernelSettings
 from surelearn.learners.tasks.row_task import RowTask, class_facts, multiclass_name
-from surelearn.merging import Way
 from surelearn.rows import rows_of
 
 Tensors = dict[str, NDArray[Any]]
@@ -41,6 +39,10 @@ class KernelTask(RowTask):
     """Kernel classifiers of rows, which have support points in place of weights."""
 
     settings = KernelSettings
+    not_merged = (
+        "models must have weights of common features to be merged, got SureKernelClassifier, "
+        "whose support points differ. Train one on the rows of all."
+    )
 
     # ------------------------------------------------------------------- files
 
@@ -92,14 +94,6 @@ class KernelTask(RowTask):
         put_model(estimator, model)
         estimator.n_features_in_ = model.layout.n_features
         put_names(estimator, names_in(tensors, model.layout.n_features))
-
-    # ----------------------------------------------------------------- merging
-
-    def merged(self, models: Sequence[Any], how: Way) -> Any:
-        raise TypeError(
-            "models must have weights of common features to be merged, got SureKernelClassifier, "
-            "whose support points differ. Train one on the rows of all."
-        )
 
     # ---------------------------------------------------------------- commands
 
