@@ -13,11 +13,12 @@ import pytest
 import surelearn
 from command import ok_tag as ok
 from command import run_tag as run
-from surelearn import SureTagger, SureTextClassifier, read
+from surelearn import SureGraphClassifier, SureTagger, SureTextClassifier, read
 from surelearn.cli import tag
 from surelearn.cli._options import model_in, reading, reads
 from surelearn.cli.tag import SENTENCES
 from surelearn.evaluation import chunk_scores
+from surelearn.graph import Graph
 from surelearn.prediction import predict_tags
 from surelearn.solvers import Interrupted, Solution
 from surelearn.training.checkpoint import claimed
@@ -54,6 +55,10 @@ def test_other_models_are_refused_by_name(tmp_path):
     message = r"c\.sure must be a tagger, got a SureTextClassifier\."
     with pytest.raises(ValueError, match=message):
         model_in(tmp_path / "c.sure", "tagger")
+    graphs = [Graph(np.eye(2), [[0, 1]])] * 2
+    SureGraphClassifier().fit(graphs, [["a", "b"]] * 2).save(tmp_path / "g.sure")
+    with pytest.raises(ValueError, match=r"g\.sure must be a tagger, got a SureGraphClassifier\."):
+        model_in(tmp_path / "g.sure", "tagger")
 
 
 X, Y = [["the", "dog"], ["a", "cat", "runs"]], [["D", "N"], ["D", "N", "V"]]

@@ -77,6 +77,7 @@ class GraphTask(StructureTask):
         raise TypeError(self.not_rows.format(name="model", model=model))
 
     def check_command(self, path: Any, model: Any, wanted: str) -> None:
+        super().check_command(path, model, wanted)
         raise ValueError(self.not_rows.format(name=path, model=model))
 
     def facts(self, model: Any) -> dict[str, Any]:
