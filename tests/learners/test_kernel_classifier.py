@@ -436,7 +436,9 @@ def test_it_is_not_merged():
 
 
 def test_it_has_no_projection():
-    assert "projection_" not in dir(made().fit(X, Y))
+    for classifier in (made(), made().fit(X, Y)):
+        with pytest.raises(AttributeError, match="object has no attribute 'projection_'"):
+            classifier.projection_  # noqa: B018
 
 
 def test_support_numbers_belong_to_fit():

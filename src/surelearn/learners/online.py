@@ -95,6 +95,8 @@ class Online(Estimator[M]):
 
     @property
     def projection_(self) -> str:
+        if not hasattr(self, "projection"):  # support points are not projected
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'projection_'")
         model: Any = self._attribute("projection_")
         return str(model.projection)
 
