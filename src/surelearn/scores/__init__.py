@@ -8,17 +8,7 @@ from surelearn.scores._result import Evaluation
 from surelearn.scores._tally import LabelTally, RowTally
 
 __all__ = [
-    "ChunkCounts",
-    "ChunkScores",
-    "Comparison",
-    "Evaluation",
-    "LabelScores",
-    "LabelTally",
-    "RankingScores",
-    "RowTally",
-    "are_chunk_tags",
-    "chunk_scores",
-    "ranking_scores",
-    "scored_groups",
-    "share_interval",
-]
+    "ChunkCounts", "ChunkScores", "Comparison", "Evaluation", "LabelScores", "LabelTally",
+    "RankingScores", "RowTally", "are_chunk_tags", "chunk_scores", "ranking_scores",
+    "scored_groups", "share_interval",
+]  # fmt: skip
