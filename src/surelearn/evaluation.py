@@ -61,7 +61,7 @@ def evaluate(
     rival : fitted classifier, optional
         A second model to compare with on the same rows, by McNemar's test.
     progress : callable, optional
-        Called with an `learners.StreamProgress` after each batch.
+        Called with a `learners.StreamProgress` after each batch.
     **reading
         Keywords of `read.batches`, such as `text`, `label` and `format`. By default the columns are
         those of training, if the model knows their names.

@@ -30,14 +30,16 @@ def predict(
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier, tagger or ranker
+        For a tagger see `predict_tags`, for a ranker `predict_groups`: `reading` and what is
+        yielded are as there, and `keep` must be None.
     source : path, list of paths, glob, folder, frame, table or `read.Source`
         As in `read.batches`.
     keep : str or list of str, optional
         One or more columns to return unchanged, such as ids of the rows. Columns that are read,
         such as the text, may be named as well.
     progress : callable, optional
-        Called with an `learners.StreamProgress` before each batch.
+        Called with a `learners.StreamProgress` before each batch.
     **reading
         Further keywords of `read.batches`, such as `text` and `format`. By default the columns are
         those of training, if the model knows their names.
@@ -80,7 +82,7 @@ def predict_tags(
     confidence : bool, default False
         Whether to return the confidence of each tag; second-order rules only.
     progress : callable, optional
-        Called with an `learners.StreamProgress`, which counts sentences, before each batch.
+        Called with a `learners.StreamProgress`, which counts sentences, before each batch.
     **reading
         Further keywords of `read.sentences`. By default the columns are those of training; the
         column of tags may be missing.
@@ -119,7 +121,7 @@ def predict_groups(
     source : path, list of paths, glob, folder or `read.Source`
         As in `read.groups`; relevances and costs are not read.
     progress : callable, optional
-        Called with an `learners.StreamProgress`, which counts groups, before each batch.
+        Called with a `learners.StreamProgress`, which counts groups, before each batch.
     **reading
         Further keywords of `read.groups`. By default files are read as those of training.
 
