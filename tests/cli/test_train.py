@@ -15,6 +15,7 @@ import surelearn
 from command import COMMAND, line, run
 from containers import change_settings
 from surelearn import SureTextClassifier, rules
+from surelearn.graph import Graph
 
 
 @pytest.fixture
@@ -296,8 +297,17 @@ def test_output_that_cannot_be_written(folder: Path) -> None:
     assert surelearn.load("m.sure").stream_.ended
 
 
-def test_a_model_that_cannot_learn_from_files_is_refused(folder: Path) -> None:
-    surelearn.SureKernelClassifier().fit([[0.0], [1.0]], [0, 1]).save("m.sure")
+def kernel_classifier() -> object:
+    return surelearn.SureKernelClassifier().fit([[0.0], [1.0]], [0, 1])
+
+
+def graph_classifier() -> object:
+    return surelearn.SureGraphClassifier().fit([Graph([[0.0], [1.0]], [[0, 1]])], [["a", "b"]])
+
+
+@pytest.mark.parametrize("make", [kernel_classifier, graph_classifier])
+def test_a_model_that_cannot_learn_from_files_is_refused(folder: Path, make: Any) -> None:
+    make().save("m.sure")
     done = run("train", "r.jsonl", "-o", "m.sure", "--resume")
     assert done.exit_code != 0
     assert "must be a model that learns from files to go on with" in done.output

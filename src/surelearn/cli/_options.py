@@ -94,9 +94,6 @@ GROUPS: dict[str, Any] = {
     ],
 }
 
-#: Options that apply to rankers only; the others that a model refuses are for classifiers.
-_OF_RANKERS = ("all", "cross", "rank")
-
 
 def reads(
     options: Mapping[str, Any], *, without: Sequence[str] = ()
@@ -189,7 +186,7 @@ def check_takes(model: Any, reading: dict[str, Any], **options: object) -> None:
     for name, value in {**dict.fromkeys(reading, True), **options}.items():
         if value and not model.task.takes(name):
             option = f"--{name.replace('_', '-')}"
-            who = "rankers" if name in _OF_RANKERS else "classifiers"
+            who = "rankers" if name in ("all", "cross") else "classifiers"
             raise typer.BadParameter(
                 f"{option.removeprefix('--')} is for {who}, got a {model.task.noun}.",
                 param_hint=option,

@@ -112,12 +112,12 @@ def train(
         going_on = run.resume and output.exists()
         _check_tuned(tune=tune, rule=rule, resumed=output if going_on else None)
         model, ignored = (
-            (_options.model_in(output), list[str]())
+            (_resumed(output, rank=rank), list[str]())
             if going_on
             else _new(files, reading, seed=run.seed, rank=rank)
         )
         _options.check_takes(
-            model, reading, rank=rank, bigrams=bigrams, idf=idf is not None, balanced=balanced,
+            model, reading, bigrams=bigrams, idf=idf is not None, balanced=balanced,
             calibrate=calibrate is not None, thresholds=thresholds, tune=tune,
         )  # fmt: skip
         _set(model, asked, output if going_on else None)
@@ -213,6 +213,21 @@ def _settings(**asked: Any) -> dict[str, Any]:
     return settings | {"n_jobs": asked["jobs"] or -1}
 
 
+def _resumed(output: Path, *, rank: bool) -> Any:
+    """The model of an earlier run, which must learn from files."""
+    from surelearn.learners.file import load
+
+    model = load(output)
+    if not hasattr(model, "fit_stream"):
+        raise ValueError(
+            f"{output} must be a model that learns from files to go on with, got a "
+            f"{type(model).__name__}. Use partial_fit in Python."
+        )
+    model.task.check_command(output, model, "ranker" if rank else "classifier")
+    model.n_jobs = -1  # a command may use all cores
+    return model
+
+
 def _new(
     files: list[str], reading: dict[str, Any], *, seed: int, rank: bool
 ) -> tuple[Any, list[str]]:
@@ -236,11 +251,6 @@ def _new(
 
 def _set(model: Any, asked: dict[str, Any], resumed: Path | None) -> None:
     """Set the parameters that were asked for; a model of numbers has none for texts."""
-    if resumed is not None and not hasattr(model, "fit_stream"):
-        raise ValueError(
-            f"{resumed} must be a model that learns from files to go on with, got a "
-            f"{type(model).__name__}. Use partial_fit in Python."
-        )
     known = model.get_params(deep=False)
     idf = "--idf" if asked.get("idf") else "--no-idf"
     for name, option in (("ngram_range", "--bigrams"), ("idf", idf)):

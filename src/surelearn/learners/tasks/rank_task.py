@@ -114,7 +114,7 @@ class RankTask(Task):
     )
     only = frozenset(
         ["all", "cross", "encoding", "format", "intercept", "n_features", "passes", "proba",
-         "rank", "rule", "skip_bad", "top", "zero_based"]
+         "rule", "skip_bad", "top", "zero_based"]
     )  # fmt: skip
 
     def opened(

@@ -87,7 +87,7 @@ class RowTask(Task):
 
     settings: ClassVar[type[Settings]] = RowSettings
     unit, noun = "row", "classifier"
-    without = frozenset(["all", "cross", "rank"])
+    without = frozenset(["all", "cross"])
 
     # ------------------------------------------------------------------ models
 
