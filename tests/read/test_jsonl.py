@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reading import (
@@ -91,6 +91,9 @@ ODD = [
 )
 def test_bad_lines_are_those_that_a_slow_reader_refuses(lines, size, end, tmp_path_factory):
     data = GOOD + b"\n".join(lines) + end
+    if size == 30:  # the first block decides the type of labels: here all of that type
+        others = (b'"label": 1', b'"label": [')
+        assume(not any(other in line for line in lines for other in others))
     path = tmp_path_factory.mktemp("jsonl") / "a.jsonl"
     path.write_bytes(data)
     texts, labels, bad = slow.jsonl(data)
