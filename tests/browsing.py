@@ -157,11 +157,18 @@ class Browser:
 
     def names(self) -> list[str]:
         """Roles of things to press or fill in that have no name for screen readers."""
+        self.until(lambda: self._controls() != [])  # the browser makes the tree after the page
+        return [
+            node["role"]["value"]
+            for node in self._controls()
+            if not node.get("name", {}).get("value")
+        ]
+
+    def _controls(self) -> list[dict[str, Any]]:
+        """What can be pressed or filled in, as screen readers are told."""
         nodes = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
         roles = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "img", "meter"}
-        kept = [node for node in nodes if node.get("role", {}).get("value") in roles]
-        assert kept
-        return [node["role"]["value"] for node in kept if not node.get("name", {}).get("value")]
+        return [node for node in nodes if node.get("role", {}).get("value") in roles]
 
     def close(self) -> None:
         """Nothing went elsewhere, and nothing went wrong."""
