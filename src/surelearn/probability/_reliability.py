@@ -73,7 +73,7 @@ class Reliability:
     @property
     def calibration_error(self) -> float:
         """Mean distance between probability and share of right predictions over the bins."""
-        share = self.count / max(1, self.count.sum())
+        share = self.count / max(1, int(self.count.sum()))
         apart = np.abs(1.0 - self.conditional_error - self.mean_probability)
         return float(np.nansum(share * apart))
 
@@ -180,7 +180,7 @@ class Bins:
     def reliability(self) -> Reliability:
         """The statistics of all batches so far."""
         count, errors = self._count.sum(axis=0), self._count[1]
-        some, n = np.where(count > 0, count, np.nan), count.sum()
+        some, n = np.where(count > 0, count, np.nan), int(count.sum())
         right, wrong = (
             _ratio(total, number)
             for total, number in zip(self._probability.sum(1), self._count.sum(1), strict=True)
