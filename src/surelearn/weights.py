@@ -17,21 +17,9 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 
 __all__ = [
-    "FULL_LIMIT",
-    "LANES",
-    "MEMORY_LIMIT",
-    "Diagonal",
-    "Full",
-    "Layout",
-    "Leads",
-    "Method",
-    "Tally",
-    "Targets",
-    "Weights",
-    "fits",
-    "raise_error_of",
-    "weights_of",
-]
+    "FULL_LIMIT", "LANES", "MEMORY_LIMIT", "Diagonal", "Full", "Layout", "Leads", "Method", "Tally",
+    "Targets", "Weights", "fits", "raise_error_of", "weights_of",
+]  # fmt: skip
 
 
 #: The largest covariance matrix in bytes; raise it if there is enough memory.

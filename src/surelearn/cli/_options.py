@@ -172,7 +172,7 @@ def reading(**asked: Any) -> dict[str, Any]:
 
 
 def model_in(path: Path, wanted: str = "classifier") -> Any:
-    """Load a model that a command can handle; taggers have commands of their own."""
+    """Load a model; refuse one that other commands handle, such as a tagger."""
     from surelearn.learners.file import load
 
     model = load(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -74,7 +74,7 @@ def predict(
         found: Any = surelearn.predict(loaded, files, progress=progress, **kept, **reading)
         batches = begun(found)
         write = loaded.task.lines(loaded, Shown(proba, everything))
-        with opened(output) as out:
+        with closing(found), opened(output) as out:  # threads that work ahead end with it
             for batch in batches:
                 out.write(write(batch).encode("utf-8", "backslashreplace"))
                 n_bad += batch.n_bad

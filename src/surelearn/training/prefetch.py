@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
+from sys import is_finalizing
 from typing import Any, Generic, TypeVar
 
 from surelearn.read import BadInput, Source
@@ -123,6 +124,8 @@ class _Ahead(Generic[T, R]):
         several tries.
         """
         self._stopped = True
+        if is_finalizing():  # the interpreter has ended the threads
+            return
         self.make_room()
         for _ in range(_TRIES if self._is_drawing else 0):
             if stop is not None:
