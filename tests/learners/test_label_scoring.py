@@ -79,19 +79,19 @@ def test_rules_without_variances_give_label_sets_only():
 def test_a_prediction_is_right_if_all_labels_are():
     asked = scorer()
     truth = asked.has(ROWS)
-    labels = row_labels(lists(truth), form="lists").coded()
+    labels = row_labels(lists(truth), form="lists")[0]
     assert asked.right(ROWS, labels).all()
     other = truth.copy()
     other[7, 2] ^= True
-    labels = row_labels(lists(other), form="lists").coded()
+    labels = row_labels(lists(other), form="lists")[0]
     assert np.flatnonzero(~asked.right(ROWS, labels)).tolist() == [7]
     unknown = lists(truth)
     unknown[4] = [*unknown[4], 99]
-    labels = row_labels(unknown, form="lists").coded()
+    labels = row_labels(unknown, form="lists")[0]
     assert np.flatnonzero(~asked.right(ROWS, labels)).tolist() == [4]
 
 
 def test_an_indicator_leaves_other_labels_out():
-    labels = row_labels([["b"], [], ["z", "a"]]).coded()
+    labels = row_labels([["b"], [], ["z", "a"]])[0]
     table = indicator(labels, np.array(["a", "b", "c"]))
     assert table.tolist() == [[False, True, False], [False] * 3, [True, False, False]]

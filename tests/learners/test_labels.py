@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from surelearn.learners.labels import RowLabels, as_labels, has_many, row_labels
+from surelearn.learners.labels import as_labels, has_many, row_labels
 
 FORMS = [list, tuple, np.array, pandas.Series, polars.Series]
 
@@ -53,10 +53,6 @@ SETS = [["b", "a"], [], ["c"], ["a"]]
 TABLE = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0]])
 
 
-def rows_of(labels: RowLabels):
-    return labels.coded().lists()
-
-
 @pytest.mark.parametrize(
     "form",
     [
@@ -70,10 +66,10 @@ def rows_of(labels: RowLabels):
     ],
 )
 def test_lists_of_labels_come_in_anything_that_holds_them(form):
-    found = row_labels(form(SETS))
-    assert rows_of(found) == [("a", "b"), (), ("c",), ("a",)]
-    assert (found.form, found.columns, len(found)) == ("lists", None, 4)
-    assert found.classes.tolist() == ["a", "b", "c"]
+    found, came = row_labels(form(SETS))
+    assert found.lists() == [("a", "b"), (), ("c",), ("a",)]
+    assert (came, found.n_rows) == ("lists", 4)
+    assert found.values.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -92,34 +88,34 @@ def test_lists_of_labels_come_in_anything_that_holds_them(form):
     ],
 )
 def test_a_matrix_numbers_its_labels(form, name):
-    found = row_labels(form(TABLE))
-    assert rows_of(found) == [(0, 1), (), (2,), (0,)]
-    assert found.form == name
-    assert found.classes.tolist() == found.columns.tolist() == [0, 1, 2]
+    found, came = row_labels(form(TABLE))
+    assert found.lists() == [(0, 1), (), (2,), (0,)]
+    assert came == name
+    assert found.values.tolist() == [0, 1, 2]
 
 
 def test_some_rows_of_labels():
-    for labels in (row_labels(SETS), row_labels(TABLE)):
-        assert rows_of(labels[[3, 0]]) == [rows_of(labels)[3], rows_of(labels)[0]]
-        assert len(labels[:0]) == 0
-        assert rows_of(labels[1:]) == rows_of(labels)[1:]
-        assert row_labels(labels) is labels
-    assert row_labels(["x", "y", "x"])[[2, 1]].y.tolist() == ["x", "y"]
+    for labels, form in (row_labels(SETS), row_labels(TABLE)):
+        assert labels.take([3, 0]).lists() == [labels.lists()[3], labels.lists()[0]]
+        assert labels.take(slice(0)).n_rows == 0
+        assert labels.take(slice(1, None)).lists() == labels.lists()[1:]
+        assert row_labels(labels, form=form) == (labels, form)
+    assert row_labels(["x", "y", "x"])[0].take([2, 1]).y.tolist() == ["x", "y"]
 
 
 def test_lists_of_zeros_and_ones_are_a_matrix_unless_told_otherwise():
-    assert row_labels([[0, 1], [1, 1]]).form == "dense"
-    found = row_labels([[0, 1], [1, 0]], form="lists")
-    assert (found.form, rows_of(found)) == ("lists", [(0, 1), (0, 1)])
-    assert row_labels([[0, 1], [1]]).form == "lists"
-    assert row_labels([[0], [1]]).form == "lists"
-    assert row_labels([[0, 2], [1, 0]]).form == "lists"
-    assert row_labels([{0, 1}, {1}]).form == "lists"
+    assert row_labels([[0, 1], [1, 1]])[1] == "dense"
+    found, came = row_labels([[0, 1], [1, 0]], form="lists")
+    assert (came, found.lists()) == ("lists", [(0, 1), (0, 1)])
+    assert row_labels([[0, 1], [1]])[1] == "lists"
+    assert row_labels([[0], [1]])[1] == "lists"
+    assert row_labels([[0, 2], [1, 0]])[1] == "lists"
+    assert row_labels([{0, 1}, {1}])[1] == "lists"
 
 
 def test_a_label_that_a_list_repeats_counts_once():
-    assert rows_of(row_labels([["a"], ["b", "c", "b"]])) == [("a",), ("b", "c")]
-    assert rows_of(row_labels([[7, 7], [1]])) == [(7,), (1,)]
+    assert row_labels([["a"], ["b", "c", "b"]])[0].lists() == [("a",), ("b", "c")]
+    assert row_labels([[7, 7], [1]])[0].lists() == [(7,), (1,)]
 
 
 @pytest.mark.parametrize(

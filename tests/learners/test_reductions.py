@@ -137,10 +137,10 @@ def test_mistakes_are_those_of_predict(how, average, digits):
     clf.partial_fit(X[:60], y[:60], classes=np.arange(10))
     wrong, before = 0, clf.mistakes_[-1]
     missed = np.zeros(240, np.uint8)
-    batch = clf._batch(X[60:], y[60:], None, reset=False)
+    block = clf._block(X[60:], y[60:], None, reset=False)
     twin = pickle.loads(pickle.dumps(clf))
-    targets = twin._model.targets(clf._settings_for().method, batch, missed=missed)
-    twin._model.learn_span(clf._settings_for().method, batch, targets, (0, 240))
+    targets = twin._model.targets(clf._settings_for().method, block, missed=missed)
+    twin._model.learn_span(clf._settings_for().method, block, targets, (0, 240))
     for x, label in zip(X[60:], y[60:], strict=True):
         wrong += clf.predict_one(x) != label
         clf.learn_one(x, label)

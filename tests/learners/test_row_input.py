@@ -1,4 +1,4 @@
-"""Batches of labelled rows: rows of weight zero, and the batch that others ask for."""
+"""Blocks of labelled rows: rows of weight zero, and the block that others ask for."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hypothesis import given
 import strategies
 from classifiers import X4, Y4, classifier, fingerprint
 from surelearn import SureClassifier
-from surelearn.learners.answers.linear import whole_batch
+from surelearn.learners.answers.linear import whole_block
 
 
-def test_a_batch_keeps_the_numbers_of_its_rows():
+def test_a_block_keeps_the_numbers_of_its_rows():
     clf = SureClassifier(class_weight="balanced")
     weight = [1.0, 0.0, 2.0, 1.0]
-    batch, classes = whole_batch(clf, X4, Y4, weight, who="test")
+    block = whole_block(clf, X4, Y4, weight, who="test")
     kept = np.array([0, 2, 3])
-    np.testing.assert_array_equal(batch.numbers, kept)
-    np.testing.assert_array_equal(batch.X, np.asarray(X4)[kept])
-    np.testing.assert_array_equal(classes, np.unique(Y4))
+    np.testing.assert_array_equal(block.numbers, kept)
+    np.testing.assert_array_equal(block.X, np.asarray(X4)[kept])
+    np.testing.assert_array_equal(block.labels.values, np.unique(Y4))
     labels = np.asarray(Y4)[kept]
-    of_class = {label: 3 / (2 * np.sum(labels == label)) for label in classes}
+    of_class = {label: 3 / (2 * np.sum(labels == label)) for label in block.labels.values}
     np.testing.assert_allclose(
-        batch.weight, [of_class[y] * weight[i] for y, i in zip(labels, kept, strict=True)]
+        block.weight, [of_class[y] * weight[i] for y, i in zip(labels, kept, strict=True)]
     )
 
 

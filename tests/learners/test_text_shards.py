@@ -7,6 +7,7 @@ import numpy as np
 from surelearn import SureTextClassifier
 from surelearn.learners.row_learner import ShardRows, shard_of
 from surelearn.learners.text_shards import counted_texts, weighed_by
+from surelearn.read import Labels
 from surelearn.text import HashingVectorizer
 
 TEXTS, LABELS = ["good film", "bad film", "good fun", "dull plot"], ["yes", "no", "yes", "no"]
@@ -19,7 +20,12 @@ def classifier(**params):
 
 def shard(texts, labels):
     classes = np.array(["no", "yes"])
-    return shard_of(classifier(), ShardRows(texts, labels, None, 0), classes=classes, counts=None)
+    return shard_of(
+        classifier(),
+        ShardRows(texts, Labels.of(np.array(labels)), None, 0),
+        classes=classes,
+        counts=None,
+    )
 
 
 def test_texts_are_counted_by_an_estimator_that_is_not_changed():

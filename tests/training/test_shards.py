@@ -240,7 +240,7 @@ def test_rows_are_read_in_place():
     X, y = data()
     clf = SureClassifier(n_shards=3, fit_intercept=False)
     weights = clf.fit(X, y)._model.weights
-    shards, *_ = clf._cut(clf._settings_for(), X, y, None)
+    shards = clf._cut(clf._settings_for(), X, y, None)
     rows = shards[0].block.rows
     assert all(shard.block.rows is rows for shard in shards)
     before = weights.scores(rows)

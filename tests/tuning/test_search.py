@@ -232,16 +232,16 @@ def test_a_candidate_that_collapses_comes_last():
 
 def test_a_winner_that_collapses_later_gives_way(monkeypatch):
     X, y = problem(2)
-    real, seen = search.train_batch, []
+    real, seen = search.train_block, []
 
-    def train_batch(best, *rest):
+    def train_block(best, *rest):
         seen.append(best.get_params())
         if len(seen) == 1:
             best.random_state.permutation(3)
             raise refused(best._settings_for().untrained(2, is_sparse=False), 7, 0, exact=False)
         real(best, *rest)
 
-    monkeypatch.setattr(search, "train_batch", train_batch)
+    monkeypatch.setattr(search, "train_block", train_block)
     base = SureClassifier(random_state=np.random.RandomState(0))
     best, table = tune(base, X, y, FEW)
     assert table.failure[-1].startswith("row 7 must")

@@ -51,9 +51,9 @@ def _swept(base, X, y, tried, weight):
     """The entries of a sweep over the rows of weight above 0, in the order of `fit`."""
     every_settings = [clone(base).set_params(**p)._settings_for() for p in tried]
     shell = clone(base)
-    batch, classes = shell._whole(X, y, weight, "tune")
-    order = np.random.RandomState(base.random_state).permutation(len(batch.y)).astype(np.int64)
-    data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
+    block = shell._whole(X, y, weight, "tune")
+    order = np.random.RandomState(base.random_state).permutation(block.size).astype(np.int64)
+    data = OrderedRows(block, order)
     entries = [
         Candidate(one, one.untrained(X.shape[1], is_sparse=sparse.issparse(X)))
         for one in every_settings
@@ -137,11 +137,6 @@ def test_a_sweep_needs_its_own_table():
         weights._core.sweep([], [], rows_of(X), places, None, None, None, *empty, 0, 1)
     with pytest.raises(IndexError, match="no lane"):
         weights._core.sweep_column(0, True, 1.0)
-
-
-def test_ordered_rows_know_their_places():
-    data = OrderedRows(None, None, np.array(["x", "y", "z"]))
-    assert data.places.tolist() == [0, 1, 2]
 
 
 def test_a_frame_of_sparse_columns_is_sparse_once_it_is_rows():

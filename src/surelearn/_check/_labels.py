@@ -83,8 +83,8 @@ def kind_of(label: Any) -> str:
 
 def _numbers_alike(label: Any) -> str:
     """The kind of a label, with all numbers as one kind."""
-    found = kind_of(label)
-    return "number" if found in ("bool", "int", "float") else found
+    is_number = isinstance(label, bool | np.bool_ | int | float | np.integer | np.floating)
+    return "number" if is_number else "str" if isinstance(label, str) else type(label).__name__
 
 
 def _whole_labels(y: NDArray[Any], name: str) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.learners.answers.linear import Linear, put_rows_model, whole_batch
+from surelearn.learners.answers.linear import Linear, put_rows_model, whole_block
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator
 from surelearn.learners.row_input import known_classes
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
+from surelearn.learners.tasks.rows import RowBlock, RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
 from surelearn.weights import Diagonal
 
@@ -28,22 +28,22 @@ class Problem(NamedTuple):
     """A loss over rows, and the Gaussian that is the prior of its weights."""
 
     model: RowModel
-    batch: RowBatch
+    block: RowBlock
     y: NDArray[np.int32]  # the place of each label among the classes
     prior: Prior
     loss: _core.RowLoss
 
     @classmethod
-    def of(cls, model: RowModel, batch: RowBatch, *, is_new: bool) -> Problem:
+    def of(cls, model: RowModel, block: RowBlock, *, is_new: bool) -> Problem:
         """The problem of some rows; a new model has the same prior for all its weights."""
-        y = np.searchsorted(model.classes, batch.y).astype(np.int32)
+        y = block.labels.codes_in(model.classes)
         weights = _check.trained(model.weights, "learning")
         intercept = model.layout.intercept
-        loss = _core.RowLoss(batch.rows, y, batch.weight, weights.n_columns, intercept)
+        loss = _core.RowLoss(block.rows, y, block.weight, weights.n_columns, intercept)
         prior = Prior(None, 1.0 / weights.prior)
         if not is_new:
             prior = Prior(weights.means.T.ravel(), 1.0 / weights.variances.T.ravel())
-        return cls(model, batch, y, prior, loss)
+        return cls(model, block, y, prior, loss)
 
     @property
     def weights(self) -> Diagonal:
@@ -117,12 +117,12 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
             If `max_iter` iterations do not reach `tol`. The model is kept.
         """
         settings, shell = self._settings_for(), self._blank()
-        batch, classes = whole_batch(shell, X, y, sample_weight, who="fit")
-        n_features = shell.n_features_in_
+        block = whole_block(shell, X, y, sample_weight, who="fit")
+        n_features, classes = shell.n_features_in_, block.labels.values
         start = self._start(settings, classes, n_features)
-        model = settings.untrained(n_features, is_sparse=batch.is_sparse)
+        model = settings.untrained(n_features, is_sparse=block.is_sparse)
         settings.check_classes(classes, model)
-        problem = Problem.of(model.with_classes(classes), batch, is_new=True)
+        problem = Problem.of(model.with_classes(classes), block, is_new=True)
         self._learn(settings, problem, self._solver(settings, problem, start=start), shell)
         return self
 
@@ -156,25 +156,26 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         graphical structures (recursive Laplace approximation).
         """
         is_new, settings = self._fresh, self._settings_for()
-        shell, batch = self._read(X, y, sample_weight)
-        model = settings.untrained(shell.n_features_in_, is_sparse=batch.is_sparse)
+        shell, block = self._read(X, y, sample_weight)
+        model = settings.untrained(shell.n_features_in_, is_sparse=block.is_sparse)
         if not is_new:
             settings.check_fits(self._model)
             model = self._model
-        known = known_classes(model.classes, batch.y, classes, settings.class_weight)
-        known = union_of_labels(known, batch.y)
+        met = block.labels.met
+        known = known_classes(model.classes, met, classes, settings.class_weight)
+        known = union_of_labels(known, met)
         settings.check_classes(known, model)
-        if not batch.size and classes is None:
+        if not block.size and classes is None:
             return self
         model = model.with_classes(known)
-        if model.weights is None or not batch.size:
-            counts = np.bincount(np.searchsorted(known, batch.y), minlength=len(known))
+        if model.weights is None or not block.size:
+            counts = np.bincount(block.labels.codes_in(known), minlength=len(known))
             put_model(shell, replace(model, counts=model.counts + counts))
             self._adopt(shell)
-            self._remember(batch)
+            self._remember(block)
         else:
-            batch = _rebalanced(settings, model, batch)
-            problem = Problem.of(model, batch, is_new=is_new)
+            block = _rebalanced(settings, model, block)
+            problem = Problem.of(model, block, is_new=is_new)
             self._learn(settings, problem, self._updater(settings, problem), shell)
         return self
 
@@ -186,7 +187,7 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         def take(solution: Solution) -> None:
             put_model(shell, problem.solved(solution.w, settings.n_jobs))
             self._adopt(shell)
-            self._remember(problem.batch)
+            self._remember(problem.block)
 
         self._minimise(solve, take, settings.max_iter)
 
@@ -226,11 +227,11 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         return clf
 
 
-def _rebalanced(settings: RowSettings, model: RowModel, batch: RowBatch) -> RowBatch:
-    """A batch with balanced weights from all counts so far, where these are asked for."""
+def _rebalanced(settings: RowSettings, model: RowModel, block: RowBlock) -> RowBlock:
+    """A block with balanced weights from all counts so far, where these are asked for."""
     if settings.class_weight != "balanced":
-        return batch
-    codes = np.searchsorted(model.classes, batch.y)
+        return block
+    codes = block.labels.codes_in(model.classes)
     counts = model.counts + np.bincount(codes, minlength=len(model.classes))
     of_class = balanced_weights(model.classes, counts)
-    return batch._replace(weight=given_weight(of_class, batch.y, batch.weight))
+    return block._replace(weight=given_weight(of_class, block.labels, block.weight))

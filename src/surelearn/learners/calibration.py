@@ -57,9 +57,7 @@ def class_positions(asked: Scorer, labels: Labels) -> NDArray[np.int64]:
     """
     if isinstance(asked, LabelScorer):
         return indicator(labels, asked.model.classes).astype(np.int64)
-    known = {label: k for k, label in enumerate(asked.model.classes.tolist())}
-    places = [known.get(label, -1) for label in labels.values.tolist()]
-    return np.array(places, np.int64)[labels.codes]
+    return labels.codes_in(asked.model.classes).astype(np.int64)
 
 
 class Follower(NamedTuple):

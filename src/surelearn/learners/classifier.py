@@ -10,6 +10,7 @@ import numpy as np
 from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.learners import reductions
+from surelearn.learners.labels import MATRIX
 from surelearn.learners.row_input import known_classes, warn_of_units
 from surelearn.learners.row_learner import RowLearner
 from surelearn.learners.tasks.rows import union_of_labels
@@ -303,22 +304,24 @@ class SureClassifier(RowLearner):
             no usable model, the rows before it are kept and the error names it.
         """
         settings = self._settings_for()
-        shell, batch = self._read(X, y, sample_weight)
+        shell, block = self._read(X, y, sample_weight)
         if self._fresh:
-            warn_of_units(batch.X)
-        many, is_sparse = batch.starts is not None, batch.is_sparse
+            warn_of_units(block.X)
+        labels, is_sparse = block.labels, block.is_sparse
         started = None if self._fresh else self._model
         n_features = shell.n_features_in_
-        model = settings.present(started, n_features, is_sparse=is_sparse, many=many)
-        before = model.classes
-        if batch.columns is not None:
-            before = union_of_labels(before, batch.columns)
-        known = known_classes(before, batch.y, classes, settings.class_weight)
-        every = union_of_labels(known, batch.y)
-        if batch.columns is not None:
+        model = settings.present(started, n_features, is_sparse=is_sparse, many=labels.is_many)
+        before, met = model.classes, labels.met
+        form = shell.__dict__.get("_label_form") if self._fresh else self.label_format_
+        is_matrix = labels.is_many and form in MATRIX
+        if is_matrix:
+            before = union_of_labels(before, labels.values)
+        known = known_classes(before, met, classes, settings.class_weight)
+        every = union_of_labels(known, met)
+        if is_matrix:
             _check.columns_only(every.tolist(), len(every))
         settings.check_classes(every, model)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
-        if batch.size or classes is not None:
-            self._go_on(shell, model, settings, batch)
+        if block.size or classes is not None:
+            self._go_on(shell, model, settings, block)
         return self

@@ -15,17 +15,18 @@ from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import put_model
 from surelearn.learners.checks import checked, random_numbers, validated
-from surelearn.learners.labels import RowLabels, as_labels
+from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Online
 from surelearn.learners.row_input import (
-    balanced_batch,
-    check_class_weight,
+    block_to_fit,
     known_classes,
-    labelled_batch,
+    labelled_block,
 )
 from surelearn.learners.tasks.kernel import KernelModel, KernelSettings, KernelTraining, absorbed
 from surelearn.learners.tasks.kernel_task import KERNEL
-from surelearn.learners.tasks.rows import RowBatch, union_of_labels
+from surelearn.learners.tasks.row_settings import check_weighted
+from surelearn.learners.tasks.rows import RowBlock, union_of_labels
+from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports
 
@@ -186,14 +187,16 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         """
         settings, shell = self._settings_for(), self._shell()
         shell.__dict__.pop("temperature_", None)
-        check_class_weight(self.class_weight, y)
-        batch = shell._batch(settings, X, y, sample_weight, reset=True)
-        batch, classes = balanced_batch(batch, self.class_weight, "fit")
-        model = settings.untrained(batch.rows)
+        labels = Labels.of(as_labels(y))
+        check_weighted(settings.class_weight, labels.values)  # also those of rows of weight 0
+        block = shell._block(settings, X, labels, sample_weight, reset=True)
+        classes = block.labels.met
+        block = block_to_fit(block, classes, settings.class_weight, "fit")
+        model = settings.untrained(block.rows)
         settings.check_classes(classes, model)
-        kernels.check_positive(model.form.kernel, batch.X, batch.numbers)
-        training = KernelTraining(model.with_classes(classes), settings, batch)
-        n, random = batch.size, random_numbers(self.random_state)
+        kernels.check_positive(model.form.kernel, block.X, block.numbers)
+        training = KernelTraining(model.with_classes(classes), settings, block)
+        n, random = block.size, random_numbers(self.random_state)
         order = random_orders(random, n, shuffle=settings.shuffle)
         report = reports(n, settings.passes, verbose=settings.verbose)
         for number in range(1, settings.passes + 1):
@@ -227,20 +230,22 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
                 "kernel must be a name or a function for partial_fit, got 'precomputed'. Pass all "
                 "rows to fit."
             )
-        batch = shell._batch(settings, X, y, sample_weight, reset=is_new)
-        if not batch.size and classes is None:
+        labels = Labels.of(as_labels(y))
+        block = shell._block(settings, X, labels, sample_weight, reset=is_new)
+        if not block.size and classes is None:
             return self
         if is_new:
-            _check.some_weight(batch.size)  # gamma may depend on the rows
+            _check.some_weight(block.size)  # gamma may depend on the rows
         else:
             settings.check_fits(self._model)
-        model = settings.untrained(batch.rows) if is_new else self._model
-        known = known_classes(model.classes, batch.y, classes, settings.class_weight)
-        every = union_of_labels(known, batch.y)
+        model = settings.untrained(block.rows) if is_new else self._model
+        met = block.labels.met
+        known = known_classes(model.classes, met, classes, settings.class_weight)
+        every = union_of_labels(known, met)
         settings.check_classes(every, model)
-        kernels.check_positive(model.form.kernel, batch.X)
+        kernels.check_positive(model.form.kernel, block.X)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)
-        put_model(shell, absorbed(model, settings, batch))
+        put_model(shell, absorbed(model, settings, block))
         self._adopt(shell)
         return self
 
@@ -254,17 +259,16 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         """Whether X holds kernel values."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _batch(
-        self, settings: KernelSettings, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> RowBatch:
+    def _block(
+        self, settings: KernelSettings, X: Any, labels: Labels, sample_weight: Any, *, reset: bool
+    ) -> RowBlock:
         """Everything of the input checked, rows of weight 0 dropped."""
         rows = self._validated(X, reset=reset)
         if settings.kernel == "precomputed":
             kernels.check_square(rows.shape)
-        labels = RowLabels(as_labels(y))
-        batch = labelled_batch(rows, labels, settings.class_weight, sample_weight)
-        matrix = _canonical(batch.X)
-        return batch._replace(rows=KernelRows(matrix, batch.numbers), X=matrix)
+        block = labelled_block(rows, labels, settings.class_weight, sample_weight)
+        matrix = _canonical(block.X)
+        return block._replace(rows=KernelRows(matrix, block.numbers), X=matrix)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """X after scikit-learn's checks of shape and type."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.learners.checks import one_dimensional
-from surelearn.read import Labels, spans_of
+from surelearn.read import Labels
 
 
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
@@ -20,6 +19,10 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     if name != "y" and np.ndim(y) != 1:
         raise ValueError(f"{name} must be a list of labels, got {y!r}.")
     one_label_each(y, name)
+    return _checked(y, name)
+
+
+def _checked(y: Any, name: str = "y") -> NDArray[Any]:
     array = one_dimensional(y)
     if isinstance(y, np.ndarray):
         return _check.labels(array, name)
@@ -49,7 +52,7 @@ def has_label_sets(y: Any) -> bool:
 
 def has_many(y: Any) -> bool:
     """Whether rows have any number of labels: a matrix of two columns at least, or lists."""
-    if isinstance(y, RowLabels):
+    if isinstance(y, Labels):
         return y.is_many
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) != 1:
@@ -69,81 +72,45 @@ def _is_column(y: Any) -> bool:
     return isinstance(y, list | tuple) and all(_is_collection(row) and len(row) == 1 for row in y)
 
 
-@dataclass(frozen=True, eq=False)
-class RowLabels:
-    """Checked labels of rows.
-
-    Parameters
-    ----------
-    y : ndarray
-        One label for each row; or those of all rows one after the other, sorted within a row.
-    starts : ndarray of int64 of shape (n_rows + 1,) or None
-        Where the labels of each row start in `y`, and the end. None: one label for each row.
-    columns : ndarray or None
-        The labels of an indicator matrix, which rows need not have.
-    form : {"dense", "sparse", "lists"} or None
-        In what the labels of many came.
-    """
-
-    y: NDArray[Any]
-    starts: NDArray[np.int64] | None = None
-    columns: NDArray[np.int64] | None = None
-    form: str | None = None
-
-    @property
-    def is_many(self) -> bool:
-        return self.starts is not None
-
-    def __len__(self) -> int:
-        return len(self.y) if self.starts is None else len(self.starts) - 1
-
-    def __getitem__(self, rows: Any) -> RowLabels:
-        """The labels of some rows."""
-        if self.starts is None:
-            return replace(self, y=self.y[rows])
-        starts, places = spans_of(self.starts, rows)
-        return replace(self, y=self.y[places], starts=starts)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """All labels, sorted."""
-        return np.unique(self.y) if self.columns is None else self.columns
-
-    def coded(self) -> Labels:
-        """The same labels as codes."""
-        classes = self.classes
-        return Labels(np.searchsorted(classes, self.y).astype(np.int32), classes, self.starts)
+#: In what an indicator matrix comes; its labels number its columns.
+MATRIX = ("dense", "sparse")
 
 
-def row_labels(y: Any, *, form: str | None = None) -> RowLabels:
-    """The checked labels of rows that may have one label each or many.
+def classes_of(labels: Labels, form: str | None) -> NDArray[Any]:
+    """The classes that rows make known: all columns of an indicator matrix, or what occurs."""
+    return labels.values if labels.is_many and form in MATRIX else labels.met
+
+
+def row_labels(y: Any, *, form: str | None = None) -> tuple[Labels, str | None]:
+    """The checked labels of rows, and in what those of many came: "dense", "sparse" or "lists".
 
     Lists of 0 and 1 that all have the same length are the rows of an indicator matrix, as in
     scikit-learn: as lists of labels all of them would be the same. A model that has learnt many
     labels gives its `form`, so that the other rows of a call do not decide what a list means.
     """
-    if isinstance(y, RowLabels):
-        return y
+    if isinstance(y, Labels):
+        return y, form
     if not has_many(y):
-        return RowLabels(as_labels(y))
+        return Labels.of(_checked(y)), None
     if sparse.issparse(y):
         matrix = sparse.csr_array(y, copy=True)
         matrix.sum_duplicates()
-        found = _of_matrix(matrix.tocoo(), "sparse")
+        came, labels = "sparse", _of_matrix(matrix.tocoo())
     elif len(getattr(y, "shape", ())) == 2:
-        found = _of_matrix(np.asarray(y), "dense")
+        came, labels = "dense", _of_matrix(np.asarray(y))
     else:
         rows = _listed(y)
         table = None if form == "lists" else _matrix_of(rows)
-        if table is None and form in ("dense", "sparse"):
+        if table is None and form in MATRIX:
             raise ValueError(
                 "y must be an indicator matrix as before, got lists of labels. Turn them into a "
                 "matrix by sklearn.preprocessing.MultiLabelBinarizer, or fit a model on lists."
             )
-        found = _of_lists(rows) if table is None else _of_matrix(table, "dense")
-    if form == "lists" and found.columns is not None:
+        came = "lists" if table is None else "dense"
+        labels = _of_lists(rows) if table is None else _of_matrix(table)
+    if form == "lists" and came != form:
         raise ValueError("y must be lists of labels as before, got an indicator matrix.")
-    return found
+    return labels, came
 
 
 def _listed(y: Any) -> list[list[Any]]:
@@ -167,16 +134,16 @@ def _matrix_of(rows: list[list[Any]]) -> NDArray[Any] | None:
     return np.array(rows)
 
 
-def _of_matrix(matrix: Any, form: str) -> RowLabels:
+def _of_matrix(matrix: Any) -> Labels:
     """The labels of an indicator matrix: the numbers of its columns."""
     _check_indicator(matrix)
-    rows, labels = (part.astype(np.int64) for part in matrix.nonzero())
+    rows, labels = matrix.nonzero()
     order = np.lexsort((labels, rows))
     starts = np.searchsorted(rows[order], np.arange(matrix.shape[0] + 1)).astype(np.int64)
-    return RowLabels(labels[order], starts, np.arange(matrix.shape[1]), form)
+    return Labels(labels[order].astype(np.int32), np.arange(matrix.shape[1]), starts)
 
 
-def _of_lists(rows: list[list[Any]]) -> RowLabels:
+def _of_lists(rows: list[list[Any]]) -> Labels:
     """The labels of lists; one that a list repeats counts once."""
     sizes = np.array([len(row) for row in rows], np.int64)
     flat = [label for row in rows for label in row]
@@ -188,7 +155,7 @@ def _of_lists(rows: list[list[Any]]) -> RowLabels:
     labels = Labels(codes.astype(np.int32), values, starts).in_order()
     assert labels.starts is not None
     _refuse_repeats(rows, np.diff(labels.starts) < sizes)
-    return RowLabels(labels.values[labels.codes], labels.starts, form="lists")
+    return labels
 
 
 def _check_row(labels: Sequence[Any], row: int) -> None:

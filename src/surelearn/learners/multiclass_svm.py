@@ -136,7 +136,7 @@ class MulticlassSVM(BatchClassifier):
             return self._machine(settings, problem, weights)
         order = self._orders(len(problem.y))
         shape = problem.weights.n_columns, settings.fit_intercept
-        loss = _core.RowLoss(problem.batch.rows, problem.y, _bound(settings, problem), *shape)
+        loss = _core.RowLoss(problem.block.rows, problem.y, _bound(settings, problem), *shape)
         return partial(
             stochastic, loss, "hinge", Prior(None, 1.0), order=order, cost=settings.cost,
             threads=settings.n_jobs, **settings.limits(),
@@ -152,7 +152,7 @@ class MulticlassSVM(BatchClassifier):
         self, settings: RowSettings, problem: Problem, weights: Diagonal
     ) -> Callable[[], Solution]:
         """Frank-Wolfe from these weights, which are the prior and are moved."""
-        bound, rows = _bound(settings, problem), problem.batch.rows
+        bound, rows = _bound(settings, problem), problem.block.rows
         machine = _core.RowFrankWolfe(rows, problem.y, bound, settings.cost, weights.core)
         order = self._orders(len(problem.y))
         return partial(frank_wolfe, machine, weights, order=order, **settings.limits())
@@ -168,4 +168,4 @@ class MulticlassSVM(BatchClassifier):
 
 def _bound(settings: RowSettings, problem: Problem) -> Array:
     """C times the weight of each row."""
-    return loss_factors(settings.C, problem.batch.weight, len(problem.y))
+    return loss_factors(settings.C, problem.block.weight, len(problem.y))

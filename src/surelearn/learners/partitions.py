@@ -34,6 +34,7 @@ from surelearn.learners.text_classifier import SureTextClassifier
 from surelearn.learners.text_shards import counted_texts, weighed_by
 from surelearn.merging import Documents, MergeState, added
 from surelearn.parameters import untrained
+from surelearn.read import Labels
 from surelearn.training.shards import learn_round, named
 
 E = TypeVar("E", bound=SureClassifier)
@@ -86,7 +87,7 @@ def shard_state(
     known = np.unique(as_labels(classes, "classes"))
     _check.two_classes(known, "fit")
     with named(number, part):
-        rows = ShardRows(X, y, sample_weight, number)
+        rows = ShardRows(X, Labels.of(as_labels(y)), sample_weight, number)
         shard = shard_of(estimator, rows, classes=known, counts=counts)
         if counts_documents(estimator):
             shard = weighed_by(shard, _documents_given(documents))
@@ -211,14 +212,12 @@ class Job:
     def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
         """The labels of a partition; rows of weight 0 are not learnt."""
         with named(number, PART):
-            labels = as_labels(y)
-            weight = _check.sample_weight(sample_weight, len(labels))
+            labels = Labels.of(as_labels(y))
+            weight = _check.sample_weight(sample_weight, labels.n_rows)
             own = _check.class_weight(self.estimator.class_weight)
             weight = given_weight(own, labels, weight)
-            classes, places = np.unique(labels, return_inverse=True)
-            learnt = None if weight is None else (weight != 0).astype(np.float64)
-            counts = np.bincount(places, learnt, len(classes))
-        return LabelCounts(number, _plain(classes), counts.astype(np.int64))
+            learnt = labels if weight is None else labels.take(weight != 0)
+        return LabelCounts(number, _plain(labels.values), learnt.counts)
 
     def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Documents | None:
         """The documents of a partition."""

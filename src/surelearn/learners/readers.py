@@ -11,7 +11,7 @@ from surelearn import _check, _core
 from surelearn.learners.checks import ROWS, checked
 from surelearn.learners.feature_names import FeatureNames
 from surelearn.learners.row_input import IN_SOURCE, warn_of_units
-from surelearn.learners.tasks.row_training import Features
+from surelearn.learners.tasks.rows import Features
 from surelearn.merging import Documents, Words
 from surelearn.parameters import untrained
 from surelearn.text import NativeVectorizer

@@ -3,79 +3,77 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.labels import RowLabels, as_labels, row_labels
+from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_settings import (
     balanced,
     check_declared,
-    check_weighted,
     given_weight,
     times,
 )
-from surelearn.learners.tasks.rows import RowBatch, union_of_labels
+from surelearn.learners.tasks.rows import RowBlock, union_of_labels
+from surelearn.read import Labels
 from surelearn.rows import rows_of
 
 
 class ShardRows(NamedTuple):
-    """The rows of one shard, as they are given to `fit`."""
+    """The rows of one shard, as they are given to `fit`, with checked labels."""
 
     X: Any
-    y: Any
+    y: Labels
     sample_weight: Any
     number: int
 
 
-def labelled_batch(
-    rows: Any, labels: RowLabels, class_weight: dict[Any, float] | str | None, sample_weight: Any
-) -> RowBatch:
+def labelled_block(
+    X: Any, labels: Labels, class_weight: dict[Any, float] | str | None, sample_weight: Any
+) -> RowBlock:
     """Validated rows with their checked labels and weights; rows of weight 0 are dropped."""
-    n = len(labels)
-    _check.one_label_a_row(n, rows.shape[0], many=labels.is_many)
-    weight = given_weight(class_weight, labels.y, _check.sample_weight(sample_weight, n))
-    batch = RowBatch(rows_of(rows), rows, labels.y, weight, None, labels.starts, labels.columns)
-    _check.sound_rows(batch.rows.fault)
+    n = labels.n_rows
+    _check.one_label_a_row(n, X.shape[0], many=labels.is_many)
+    weight = given_weight(class_weight, labels, _check.sample_weight(sample_weight, n))
+    block = RowBlock(rows_of(X), labels, weight, X)
+    _check.sound_rows(block.rows.fault)
     if weight is None or weight.all():
-        return batch
+        return block
     kept = np.flatnonzero(weight)
-    y, starts, X = labels[kept].y, labels[kept].starts, rows[kept]
-    return RowBatch(rows_of(X), X, y, weight[kept], kept, starts, labels.columns)
+    X = X[kept]
+    return RowBlock(rows_of(X), labels.take(kept), weight[kept], X, kept)
 
 
-def check_class_weight(class_weight: Any, y: Any) -> None:
-    """Refuse weights of what is no class; `y` has all labels."""
-    if isinstance(class_weight, Mapping):
-        check_weighted(_check.class_weight(class_weight), np.unique(row_labels(y).y))
-
-
-def balanced_batch(batch: RowBatch, class_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
-    """All rows that `who` was given, with balanced weights if asked for, and their classes."""
-    _check.some_weight(batch.size)
-    classes = np.unique(batch.y) if batch.columns is None else batch.columns
-    if batch.starts is not None:
+def block_to_fit(block: RowBlock, classes: NDArray[Any], class_weight: Any, who: str) -> RowBlock:
+    """All rows that `who` was given, coded by their classes; with balanced weights if asked for."""
+    _check.some_weight(block.size)
+    labels, weight = with_values(block.labels, classes), block.weight
+    if labels.is_many:
         _check.some_label(len(classes), who)
-        return batch, classes
+        return block._replace(labels=labels)
     _check.two_classes(classes, who)
     if isinstance(class_weight, str):
-        batch = batch._replace(weight=times(balanced(batch.y), batch.weight))
-    return batch, classes
+        weight = times(balanced(labels), weight)
+    return block._replace(labels=labels, weight=weight)
+
+
+def with_values(labels: Labels, classes: NDArray[Any]) -> Labels:
+    """The same labels as codes into sorted classes, which have all of them."""
+    return labels._replace(codes=labels.codes_in(classes), values=classes)
 
 
 def known_classes(
-    known: NDArray[Any], y: NDArray[Any], classes: Any, class_weight: Any
+    known: NDArray[Any], met: NDArray[Any], classes: Any, class_weight: Any
 ) -> NDArray[Any]:
-    """The classes of a model, and those that are declared for labels to go on with."""
+    """The classes of a model, and those that are declared for the labels `met` to go on with."""
     if classes is not None:
         declared = as_labels(classes, "classes")
         _check.one_kind(known, declared)
         known = union_of_labels(known, declared)
         check_declared(class_weight, known)
-    _check.one_kind(known, y)
+    _check.one_kind(known, met)
     return known
 
 

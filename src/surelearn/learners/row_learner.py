@@ -12,22 +12,22 @@ from scipy import sparse
 from scipy.sparse import issparse
 
 from surelearn import _check, _core, rules
-from surelearn.learners.answers.linear import Linear, OneRow, batch_of, reader_of
+from surelearn.learners.answers.linear import Linear, OneRow, block_of, reader_of
 from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.base import settings_of
 from surelearn.learners.calibration import Follower, class_positions, kept_back
 from surelearn.learners.feature_names import FeatureNames
 from surelearn.learners.label_scoring import LabelScorer, best_thresholds, indicator, scorer_of
-from surelearn.learners.labels import RowLabels, has_many, row_labels
+from surelearn.learners.labels import MATRIX, row_labels
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.row_input import ShardRows, warn_of_units
+from surelearn.learners.row_input import ShardRows, warn_of_units, with_values
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.tasks.row_training import RowBlock, RowTrainable
-from surelearn.learners.tasks.rows import RowBatch, RowModel, union_of_labels
+from surelearn.learners.tasks.row_training import RowTrainable
+from surelearn.learners.tasks.rows import RowBlock, RowModel, union_of_labels
 from surelearn.merging import MergeState
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of
@@ -135,17 +135,17 @@ class RowLearner(Linear, Streamed[RowModel]):
         labels = self._known_labels(y)
         if not model.many_labels:
             return super()._places(model, labels.y, n_rows)
-        _check.one_label_a_row(len(labels), n_rows, many=True)
-        _check.one_kind(model.classes, labels.y)
-        return indicator(labels.coded(), model.classes)
+        _check.one_label_a_row(labels.n_rows, n_rows, many=True)
+        _check.one_kind(model.classes, labels.values)
+        return indicator(labels, model.classes)
 
-    def _known_labels(self, y: Any) -> RowLabels:
+    def _known_labels(self, y: Any) -> Labels:
         """Labels, as many for each row as the model has learnt."""
         model = self._fitted()
-        labels = row_labels(y, form=self.label_format_)
+        labels, form = row_labels(y, form=self.label_format_)
         _check.same_number_of_labels(model.many_labels, labels.is_many)
-        if labels.columns is not None:
-            _check.indicator_fits(len(labels.columns), len(model.classes))
+        if form in MATRIX:
+            _check.indicator_fits(len(labels.values), len(model.classes))
         return labels
 
     def _scorer(self) -> Scorer:
@@ -165,9 +165,9 @@ class RowLearner(Linear, Streamed[RowModel]):
         """Whether all labels of each row are right, and no others predicted."""
         asked, rows = self._scorer(), self._rows(X)
         labels = self._known_labels(y)
-        _check.one_label_a_row(len(labels), len(rows), many=True)
-        _check.one_kind(asked.model.classes, labels.y)
-        return asked.right(rows, labels.coded())
+        _check.one_label_a_row(labels.n_rows, len(rows), many=True)
+        _check.one_kind(asked.model.classes, labels.values)
+        return asked.right(rows, labels)
 
     # ------------------------------------------------------------------- one row
 
@@ -224,19 +224,16 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         self._model.learn_row(method, row, place, weight)
 
-    def _labels(self, y: Any, *, reset: bool) -> RowLabels:
+    def _labels(self, y: Any, *, reset: bool) -> Labels:
         """Labels, one for each row or many; the form of the first ones is kept for answers."""
         if not reset:
-            return y if isinstance(y, RowLabels) else self._known_labels(y)
-        labels = row_labels(y)
+            return y if isinstance(y, Labels) else self._known_labels(y)
+        labels, form = row_labels(y)
         if labels.is_many:
             settings_of(self).check_many_labels()
-        self._keep_form(labels)
+        if form is not None:
+            self._label_form = form
         return labels
-
-    def _keep_form(self, labels: RowLabels) -> None:
-        if labels.form is not None:
-            self._label_form = labels.form
 
     def _learn_unprepared(
         self, row: _core.Rows, n_features: int, is_sparse: bool, *, y: Any, weight: float
@@ -247,41 +244,41 @@ class RowLearner(Linear, Streamed[RowModel]):
         """
         params = self.get_params(deep=False)
         settings = RowSettings.of(params)
-        labels = self._one_label(y)
+        labels, form = self._one_label(y)
         if not self._fresh:
             self._check_settings()
         started, many = None if self._fresh else self._model, labels.is_many
         model = settings.present(started, n_features, is_sparse=is_sparse, many=many)
-        _check.one_kind(model.classes, labels.y)
+        _check.one_kind(model.classes, labels.values)
         known = model.classes
-        if labels.columns is not None:
-            known = union_of_labels(known, labels.columns)
-        settings.check_classes(union_of_labels(known, labels.y), model)
-        weights = given_weight(settings.class_weight, labels.y, np.array([weight]))
+        if form in MATRIX:
+            known = union_of_labels(known, labels.values)
+        settings.check_classes(union_of_labels(known, labels.met), model)
+        weights = given_weight(settings.class_weight, labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return False
         self.n_features_in_ = n_features
-        if self._fresh:
-            self._keep_form(labels)
-        batch = RowBatch(row, None, labels.y, weights, starts=labels.starts)
+        if self._fresh and form is not None:
+            self._label_form = form
+        block = RowBlock(row, labels, weights)
         with self._keeping():
-            self._absorb(model.with_classes(known), settings, batch)
+            self._absorb(model.with_classes(known), settings, block)
         if settings.can_be_kept and self._model.weights is not None:
             method = self._model.core_method(settings.method)
             self._kept = (list(params), list(params.values()), method, self._model.layout)
         return True
 
-    def _one_label(self, y: Any) -> RowLabels:
+    def _one_label(self, y: Any) -> tuple[Labels, str | None]:
         """The label of one row, or its labels: a collection, or a row of an indicator matrix."""
         if isinstance(y, sparse.sparray | sparse.spmatrix | np.ndarray) and np.ndim(y):
             y = sparse.csr_array(y.reshape(1, -1)) if sparse.issparse(y) else np.atleast_2d(y)
-            return row_labels(y) if self._fresh else self._known_labels(y)
-        labels = row_labels([y], form="lists")
+            return row_labels(y) if self._fresh else (self._known_labels(y), self.label_format_)
+        labels, form = row_labels([y], form="lists")
         if not self._fresh:
             _check.same_number_of_labels(self._model.many_labels, labels.is_many)
-            if self.label_format_ in ("dense", "sparse"):
+            if self.label_format_ in MATRIX:
                 _check.columns_only(labels.y.tolist(), len(self._model.classes))
-        return labels
+        return labels, form
 
     def _kept_method(self) -> Method | None:
         """The method of the last row, if all parameters are still the same objects."""
@@ -291,22 +288,22 @@ class RowLearner(Linear, Streamed[RowModel]):
         values = map(self.__dict__.get, kept[0])
         return kept[2] if all(map(operator.is_, values, kept[1])) else None
 
-    def _go_on(self, shell: Self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
-        """Learn a batch that a shell has read, and remember the names in the rows learnt."""
+    def _go_on(self, shell: Self, model: RowModel, settings: RowSettings, block: RowBlock) -> None:
+        """Learn a block that a shell has read, and remember the names in the rows learnt."""
         learnt = self._n_learnt
         with self._keeping():
             self._adopt(shell)
             try:
-                self._absorb(model, settings, batch)
+                self._absorb(model, settings, block)
             except BaseException:
-                self._remember(batch, self._n_learnt - learnt)
+                self._remember(block, self._n_learnt - learnt)
                 raise
-        self._remember(batch)
+        self._remember(block)
 
-    def _absorb(self, model: RowModel, settings: RowSettings, batch: RowBatch) -> None:
-        """Learn a batch that may have new classes."""
+    def _absorb(self, model: RowModel, settings: RowSettings, block: RowBlock) -> None:
+        """Learn a block that may have new classes."""
         trainable = RowTrainable(settings, self._own_reader(), watch=self._publish)
-        trainable.absorb(model, batch)
+        trainable.absorb(model, block)
 
     # ------------------------------------------------------------------- batches
 
@@ -314,23 +311,22 @@ class RowLearner(Linear, Streamed[RowModel]):
         """A twin that has learnt these rows and nothing else."""
         shell, settings = self._shell(), self._settings_for(calibrate=calibrate)
         if settings.n_shards == 1:
-            shell._train_batch(settings, *shell._whole(X, y, sample_weight, "fit"))
+            shell._train_block(settings, shell._whole(X, y, sample_weight, "fit"))
         else:
             shell._train_shards(settings, X, y, sample_weight)
         return shell
 
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
-        batch, classes = super()._whole(X, y, sample_weight, who)
-        warn_of_units(batch.X)
-        return batch, classes
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
+        block = super()._whole(X, y, sample_weight, who)
+        warn_of_units(block.X)
+        return block
 
-    def _train_batch(self, settings: RowSettings, batch: RowBatch, classes: NDArray[Any]) -> None:
+    def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
         """All passes over all rows; those that are kept back are learnt last."""
-        settings = settings.for_rows(batch.size)
-        many = batch.starts is not None
-        start = settings.start(self.n_features_in_, classes, is_sparse=batch.is_sparse, many=many)
+        settings = settings.for_rows(block.size)
+        labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
+        start = settings.start(self.n_features_in_, labels.values, is_sparse=is_sparse, many=many)
         trainable = RowTrainable(settings, None, start)  # the rows are read
-        block = RowBlock.of(batch, classes)
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
         self._train_in_passes(trainable, block, n=block.size, without=kept)
@@ -350,9 +346,10 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     def _train_shards(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:
         """All rounds over all shards."""
-        shards, classes, is_sparse = self._cut(settings, X, y, sample_weight)
-        many = shards[0].block.labels.starts is not None
-        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
+        shards = self._cut(settings, X, y, sample_weight)
+        block = shards[0].block
+        labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
+        start = settings.start(self.n_features_in_, labels.values, is_sparse=is_sparse, many=many)
         trainable = RowTrainable(settings, self._own_reader())
         train_shards(trainable, shards, start, self._rounds(settings))
         self._take(trainable)
@@ -360,20 +357,16 @@ class RowLearner(Linear, Streamed[RowModel]):
         if settings.calibrates:
             self._calibrate_on(trainable.held)
 
-    def _cut(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[Shard], NDArray[Any], bool]:
-        """Shards that read all rows in place, their classes, and whether they are sparse."""
-        batch, classes = self._whole(X, y, sample_weight, "fit")
-        block = RowBlock.of(batch, classes)
+    def _cut(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> list[Shard]:
+        """Shards that read all rows in place; each has at least one, and labels of all classes."""
+        block = self._whole(X, y, sample_weight, "fit")
         like = RowTrainable(settings, self._own_reader())
         # Threads that are not needed for shards help with large full covariances.
         threads = max(1, settings.method.threads // settings.n_shards)
-        shards = [
+        return [
             Shard(number, like.fork(threads=threads), block._replace(span=span))
             for number, span in enumerate(spans(block.size, settings.n_shards))
         ]
-        return shards, classes, batch.is_sparse
 
     def _shard(self, part: ShardRows, classes: NDArray[Any], counts: Any) -> Shard:
         """The rows of one shard, read by a twin that has learnt nothing."""
@@ -381,13 +374,14 @@ class RowLearner(Linear, Streamed[RowModel]):
         twin.n_jobs = 1  # where several are read at a time each has its thread
         if settings.class_weight == "balanced":
             twin.class_weight = balanced_weights(classes, counts)
-        starts = np.zeros(1, np.int64) if has_many(part.y) else None
-        labels = Labels(np.zeros(0, np.int32), classes, starts)
-        block = RowBlock(None, labels, None, False, (0, 0))
-        if len(part.y):
-            block = RowBlock.of(batch_of(twin, *part[:3]), classes)
+        if part.y.n_rows:
+            block = block_of(twin, *part[:3])
+            _check.one_kind(classes, block.labels.values)
+            _check.known_labels(block.labels.y, classes, len(block.labels.codes), "y")
         else:
+            block = RowBlock(None, part.y, None)
             twin.n_features_in_ = twin._n_features_of(part.X)
+        block = block._replace(labels=with_values(block.labels, classes))
         trainable = RowTrainable(settings_of(twin), reader_of(twin))
         return Shard(part.number, trainable, block)
 
@@ -491,6 +485,6 @@ def shard_of(
     return estimator._shard(part, classes, counts)
 
 
-def train_batch(estimator: RowLearner, batch: RowBatch, classes: NDArray[Any]) -> None:
-    """Fit an estimator to all rows that it has read; see `row_input.whole_batch`."""
-    estimator._train_batch(settings_of(estimator), batch, classes)
+def train_block(estimator: RowLearner, block: RowBlock) -> None:
+    """Fit an estimator to all rows that it has read; see `linear.whole_block`."""
+    estimator._train_block(settings_of(estimator), block)

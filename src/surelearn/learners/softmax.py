@@ -166,10 +166,10 @@ class SoftmaxClassifier(BatchClassifier):
             prior = Prior(None, _but_last(l2, loss.n_weights, free))
             order = self._orders(len(problem.y))
             return partial(stochastic, loss, "log", prior, order=order, **common)
-        joined = None if l1 or not problem.batch.is_sparse else Joined.of(problem.batch.X)
+        joined = None if l1 or not problem.block.is_sparse else Joined.of(problem.block.X)
         if joined is not None:
             rows, start = rows_of(joined.X), joined.short(start, K)
-            loss = _core.RowLoss(rows, problem.y, problem.batch.weight, K, settings.fit_intercept)
+            loss = _core.RowLoss(rows, problem.y, problem.block.weight, K, settings.fit_intercept)
         prior = Prior(None, _but_last(l2, loss.n_weights, free))
         l1 = _but_last(l1, loss.n_weights, free)
         solver = partial(lbfgs, loss, prior, l1=l1, start=start, **common)

@@ -14,14 +14,15 @@ from surelearn.learners.answers.linear import OneRow
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
-from surelearn.learners.labels import RowLabels
+from surelearn.learners.labels import classes_of
 from surelearn.learners.readers import TextReader
-from surelearn.learners.row_input import ShardRows, check_class_weight
+from surelearn.learners.row_input import ShardRows, with_values
 from surelearn.learners.row_learner import shard_of
-from surelearn.learners.tasks.row_settings import RowSettings, given_weight
+from surelearn.learners.tasks.row_settings import RowSettings, check_weighted, given_weight
 from surelearn.learners.tasks.row_task import TEXTS
-from surelearn.learners.tasks.rows import RowBatch
+from surelearn.learners.tasks.rows import RowBlock
 from surelearn.learners.text_shards import weighed_shard
+from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.text import NativeVectorizer, vectorizer_class
 from surelearn.training.shards import Shard, named, spans, spread
@@ -244,66 +245,65 @@ temperature_
         for name, value in self._vectorizer_params().items():
             _check.same(name, getattr(self.vectorizer_, name), value)
 
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
+    def _block(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBlock:
         """Labels are looked at before any word is met."""
         texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=reset)
-        batch = super()._batch(texts, labels, weight, reset=reset)
-        return batch if kept is None else batch._replace(numbers=kept)
+        block = super()._block(texts, labels, weight, reset=reset)
+        return block if kept is None else block._replace(numbers=kept)
 
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
         """All texts, weighed by the counts of all."""
-        batch, classes = super()._whole(X, y, sample_weight, who)
+        _check.texts(X)
+        block = super()._whole(X, y, sample_weight, who)
         if not self.idf:
-            return batch, classes
-        self.vectorizer_.count(batch.X)
-        X = self.vectorizer_.weigh_in_place(batch.X)
-        return batch._replace(rows=rows_of(X), X=X), classes
+            return block
+        self.vectorizer_.count(block.X)
+        X = self.vectorizer_.weigh_in_place(block.X)
+        return block._replace(rows=rows_of(X), X=X)
 
     def _weighty(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Any, RowLabels, Any, Any]:
+    ) -> tuple[Any, Labels, Any, Any]:
         """Texts that are not of weight 0, their labels, weights, and numbers if some are."""
         _check.texts(X)
         X = X if hasattr(X, "__len__") else list(X)
         labels = self._labels(y, reset=reset)
-        _check.one_label_a_row(len(labels), len(X), many=labels.is_many)
-        given = _check.sample_weight(sample_weight, len(labels))
-        weight = given_weight(_check.class_weight(self.class_weight), labels.y, given)
+        _check.one_label_a_row(labels.n_rows, len(X), many=labels.is_many)
+        given = _check.sample_weight(sample_weight, labels.n_rows)
+        weight = given_weight(_check.class_weight(self.class_weight), labels, given)
         if weight is None or weight.all() or not weight.any():
             return X, labels, given, None
         kept = np.flatnonzero(weight)  # the words of others must not be met
-        return taken(X, kept), labels[kept], None if given is None else given[kept], kept
+        return taken(X, kept), labels.take(kept), None if given is None else given[kept], kept
 
-    def _cut(
-        self, settings: RowSettings, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[Shard], NDArray[Any], bool]:
+    def _cut(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> list[Shard]:
         """Shards that have each met the words of their own texts, as they would anywhere else."""
-        check_class_weight(self.class_weight, y)
         texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=True)
-        _check.some_rows(len(labels))
-        classes, counts = np.unique(labels.y, return_counts=True)
+        check_weighted(_check.class_weight(self.class_weight), labels.values)
+        _check.some_rows(labels.n_rows)
+        classes = classes_of(labels, self.__dict__.get("_label_form"))
         if labels.is_many:
-            classes = labels.classes
             _check.some_label(len(classes), "fit")
         else:
             _check.two_classes(classes, "fit")
-        numbers = np.arange(len(labels)) if kept is None else kept
+        counts = with_values(labels, classes).counts
+        numbers = np.arange(labels.n_rows) if kept is None else kept
 
         def cut(number: int, span: tuple[int, int]) -> Shard:
             rows = slice(*span)
             given = None if weight is None else weight[rows]
-            part = ShardRows(taken(texts, rows), labels[rows], given, number)
+            part = ShardRows(taken(texts, rows), labels.take(rows), given, number)
             with named(number):
                 shard = shard_of(self, part, classes=classes, counts=counts)
             return shard._replace(block=shard.block._replace(numbers=numbers[rows]))
 
         self._make_vectorizer()
-        cuts = list(enumerate(spans(len(labels), settings.n_shards)))
+        cuts = list(enumerate(spans(labels.n_rows, settings.n_shards)))
         shards = list(spread(cuts, lambda item: cut(*item), settings.method.threads))
         _check.some_weight(sum(shard.block.size for shard in shards))
         if self.idf:
             shards = self._weighed_shards(shards, settings.method.threads)
-        return shards, classes, True
+        return shards
 
     def _weighed_shards(self, shards: list[Shard], threads: int) -> list[Shard]:
         """Shards whose texts are weighed by the counts of all."""
@@ -416,11 +416,11 @@ temperature_
         _check.some_rows(rows.shape[0])
         return rows, (X, words)
 
-    def _remember(self, batch: RowBatch, n: int | None = None) -> None:
+    def _remember(self, block: RowBlock, n: int | None = None) -> None:
         if not self.vectorizer_.keep_names:
             return
-        texts, words = batch.named
-        if (n := batch.size if n is None else n) < len(texts):  # or none has a weight
+        texts, words = block.named
+        if (n := block.size if n is None else n) < len(texts):  # or none has a weight
             if words is None:
                 self.vectorizer_.forget_names()
             words = self.vectorizer_.unweighed_apart(taken(texts, slice(0, n)))[1]

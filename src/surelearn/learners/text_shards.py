@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surelearn.learners.answers.linear import Linear, batch_of
+from surelearn.learners.answers.linear import Linear, block_of
 from surelearn.learners.readers import TextReader
 from surelearn.merging import Documents
 from surelearn.parameters import untrained
@@ -24,8 +24,8 @@ def counted_texts(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> Docu
         As in `fit`.
     """
     twin: Any = untrained(estimator).set_params(keep_names=False, n_jobs=1)
-    batch = batch_of(twin, X, y, sample_weight)
-    twin.vectorizer_.count(batch.X)
+    block = block_of(twin, X, y, sample_weight)
+    twin.vectorizer_.count(block.X)
     documents: Documents = twin.vectorizer_.documents_met()
     return documents
 

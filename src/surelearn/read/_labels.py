@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,42 @@ class Labels(NamedTuple):
     values: NDArray[Any]
     starts: NDArray[np.int64] | None = None
 
+    @classmethod
+    def of(cls, y: NDArray[Any]) -> Self:
+        """One label for each row, with sorted values."""
+        values = np.unique(y)
+        return cls(np.searchsorted(values, y).astype(np.int32), values)
+
+    @property
+    def is_many(self) -> bool:
+        """Whether a row has any number of labels."""
+        return self.starts is not None
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The label of each row, or those of all rows one after the other."""
+        return self.values[self.codes]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each value occurs."""
+        return np.bincount(self.codes, minlength=len(self.values))
+
+    @property
+    def met(self) -> NDArray[Any]:
+        """The values that occur, sorted."""
+        return np.unique(self.values[np.bincount(self.codes, minlength=len(self.values)) > 0])
+
+    def codes_in(self, classes: NDArray[Any]) -> NDArray[np.int32]:
+        """Codes into sorted classes of the same kind; -1 for what is none of them."""
+        if classes is self.values:
+            return self.codes
+        if not len(classes):
+            return np.full(len(self.codes), -1, np.int32)
+        places = np.minimum(np.searchsorted(classes, self.values), len(classes) - 1)
+        places = np.where(classes[places] == self.values, places, -1)
+        return places.astype(np.int32)[self.codes]
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""
@@ -42,14 +78,14 @@ class Labels(NamedTuple):
     def take(self, rows: Any) -> Labels:
         """The labels of some rows."""
         if self.starts is None:
-            return Labels(self.codes[rows], self.values)
+            return self._replace(codes=self.codes[rows])
         starts, places = spans_of(self.starts, rows)
-        return Labels(self.codes[places], self.values, starts)
+        return self._replace(codes=self.codes[places], starts=starts)
 
     def lists(self) -> list[tuple[Any, ...]]:
         """The labels of each row as a tuple, for many labels per row."""
         assert self.starts is not None
-        labels, starts = self.values[self.codes].tolist(), self.starts.tolist()
+        labels, starts = self.y.tolist(), self.starts.tolist()
         return [tuple(labels[a:b]) for a, b in pairwise(starts)]
 
     def in_order(self) -> Labels:

@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surelearn import _check
-from surelearn.learners.answers.linear import whole_batch
+from surelearn.learners.answers.linear import whole_block
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import has_label_sets
-from surelearn.learners.row_learner import train_batch
-from surelearn.learners.tasks.row_training import RowBlock
-from surelearn.learners.tasks.rows import RowBatch
+from surelearn.learners.row_learner import train_block
+from surelearn.learners.tasks.rows import RowBlock
 from surelearn.training.passes import new_order
 from surelearn.training.protocol import Refused
 from surelearn.training.shards import spread
@@ -148,11 +146,11 @@ def tune(
             "of many labels by sklearn.model_selection.GridSearchCV on an indicator matrix."
         )
     best: SureClassifier = clone(estimator)
-    batch, classes = whole_batch(best, X, y, sample_weight, who="tune")
+    block = whole_block(best, X, y, sample_weight, who="tune")
     n_features, strict = best.n_features_in_, candidates is not None
-    found = entrants(estimator, candidates, batch.is_sparse)
-    found = fitting(found, n_features, classes, strict=strict)
-    search = _Search(found, batch, classes, n_features=n_features)
+    found = entrants(estimator, candidates, block.is_sparse)
+    found = fitting(found, n_features, block.labels.values, strict=strict)
+    search = _Search(found, block, n_features=n_features)
     search.threads, search.verbose = threads, verbose
     random = check_random_state(clone(estimator).random_state)
     search.narrow(random)
@@ -170,16 +168,14 @@ class _Search:
     def __init__(
         self,
         found: Sequence[Entrant],
-        batch: RowBatch,
-        classes: NDArray[Any],
+        block: RowBlock,
         *,
         n_features: int,
     ) -> None:
         self._entrants = found
-        self._batch = batch
-        self._classes = classes
+        self._block = block
         self._entries = [
-            Candidate(one.settings, one.settings.untrained(n_features, is_sparse=batch.is_sparse))
+            Candidate(one.settings, one.settings.untrained(n_features, is_sparse=block.is_sparse))
             for one in found
         ]
         self._default = next((i for i, one in enumerate(found) if not one.params), None)
@@ -195,19 +191,16 @@ class _Search:
         """One pass of all candidates, if there are many."""
         if not self._is_long:
             return
-        batch, classes = self._batch, self._classes
         shuffle = self._entrants[0].settings.shuffle
-        order = new_order(random, batch.size) if shuffle else None
-        # Look up the labels once for all candidates.
-        data = OrderedRows(batch._replace(y=np.searchsorted(classes, batch.y)), order, classes)
+        order = new_order(random, self._block.size) if shuffle else None
+        data = OrderedRows(self._block, order)
         report = self._reporter(f"of {len(self._entries)} candidates made the first pass")
         sweep(self._entries, data, self.threads, report)
 
     def final(self, random: np.random.RandomState) -> None:
         """Judge the best few and the estimator as it is; others take the places of failed ones."""
-        block = RowBlock.of(self._batch, self._classes)
-        kept_back = parts(block.size, random)
-        judge = Judge(block, kept_back, random.get_state())
+        kept_back = parts(self._block.size, random)
+        judge = Judge(self._block, kept_back, random.get_state())
         waiting = [i for i in ranked(self._entries) if not self._entries[i].failure]
         waiting.sort(key=lambda i: i != self._default)
         wanted = _FINALISTS + (self._default in waiting)
@@ -239,7 +232,7 @@ class _Search:
             own = clone(estimator).set_params(**self._entrants[self._winner].params)
             best.set_params(**own.get_params(deep=False))
             try:
-                train_batch(best, self._batch, self._classes)
+                train_block(best, self._block)
             except Refused as error:
                 self._fail(self._winner, error)
                 del self._verdicts[self._winner]
@@ -257,7 +250,7 @@ class _Search:
         judged = self._verdicts
         finalists = sorted(judged, key=lambda i: (i != self._winner, judged[i].error))
         others = [i for i in ranked(self._entries) if i not in judged]
-        n_rows = self._batch.size if self._is_long else None
+        n_rows = self._block.size if self._is_long else None
         places = [*finalists, *others]
         made = standings(self._entrants, self._entries, judged, places=places, n_rows=n_rows)
         if self.verbose:

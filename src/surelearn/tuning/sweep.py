@@ -19,7 +19,7 @@ from scipy import sparse
 from surelearn import _core, constraints, rules
 from surelearn._workers import Workers
 from surelearn.learners.tasks.row_settings import RowSettings
-from surelearn.learners.tasks.rows import RowBatch, RowModel
+from surelearn.learners.tasks.rows import RowBlock, RowModel
 from surelearn.rows import rows_of
 from surelearn.training.protocol import Refused
 from surelearn.weights import LANES, Diagonal, Layout
@@ -32,18 +32,17 @@ _BLOCK_FULL = 1 << 6
 
 
 class OrderedRows(NamedTuple):
-    """The rows that all learn, in order, with labels as positions among the classes."""
+    """The rows that all learn, coded by their classes, in order."""
 
-    batch: RowBatch
+    block: RowBlock
     order: NDArray[np.int64] | None
-    classes: NDArray[Any]
 
     @property
-    def places(self) -> NDArray[np.int64]:
-        return np.arange(len(self.classes))
+    def classes(self) -> NDArray[Any]:
+        return self.block.labels.values
 
     def spans(self, block: int) -> list[tuple[int, int]]:
-        n = self.batch.size
+        n = self.block.size
         return [(begin, min(n, begin + block)) for begin in range(0, n, block)]
 
 
@@ -56,17 +55,17 @@ class Narrow(NamedTuple):
     @classmethod
     def of(cls, data: OrderedRows) -> Narrow:
         """Drop unused features if they are more than half, as is common for hashed texts."""
-        batch = data.batch
-        X = batch.X
-        if not batch.is_sparse:
-            return cls(batch.rows, X.shape[1])
+        block = data.block
+        X = block.X
+        if not block.is_sparse:
+            return cls(block.rows, X.shape[1])
         # The arrays of a CSR matrix may be longer than the rows in it.
         indices, values = X.indices[: X.indptr[-1]], X.data[: X.indptr[-1]]
         seen = np.zeros(X.shape[1], dtype=bool)
         seen[indices] = True
         n_features = int(np.count_nonzero(seen))
         if 2 * n_features > len(seen):
-            return cls(batch.rows, len(seen))
+            return cls(block.rows, len(seen))
         places = np.cumsum(seen, dtype=indices.dtype)
         places -= 1
         parts = (values, places[indices], X.indptr)
@@ -128,14 +127,14 @@ class _Alone:
     """One candidate with separate weights."""
 
     def __init__(self, entry: Candidate, data: OrderedRows) -> None:
-        self._batch = data.batch
+        self._block = data.block
         # Candidates already run in parallel: one thread each is enough.
         self._method = entry.settings.method._replace(threads=1)
         model = entry.model.with_classes(data.classes)
-        self._model = replace(model, mistakes=[0], classes=data.places)
-        self._missed = np.zeros(self._batch.size, np.uint8)
+        self._model = replace(model, mistakes=[0])
+        self._missed = np.zeros(self._block.size, np.uint8)
         self._targets = self._model.targets(
-            self._method, self._batch, order=data.order, missed=self._missed
+            self._method, self._block, order=data.order, missed=self._missed
         )
         self._failure = ""
         self.block = _BLOCK_FULL if entry.settings.covariance == "full" else _BLOCK
@@ -143,7 +142,7 @@ class _Alone:
     def learn(self, span: tuple[int, int]) -> bool:
         """Learn a span of rows; False if the candidate has failed."""
         try:
-            self._model.learn_span(self._method, self._batch, self._targets, span)
+            self._model.learn_span(self._method, self._block, self._targets, span)
         except Refused as error:
             self._failure = str(error)
         return not self._failure
@@ -165,11 +164,11 @@ class _Together:
         self._rows = narrow.rows
         self._runners = [entry.model.core_method(entry.settings.method) for entry in entries]
         self._weights = Diagonal.lanes(narrow.layout(first.layout), _table_of(first)[-1])
-        self._missed = np.zeros((len(entries), data.batch.size), np.uint8)
+        self._missed = np.zeros((len(entries), data.block.size), np.uint8)
         self._tally = np.zeros((len(entries), 3), np.uint64)
-        blank = replace(first, classes=data.places)
+        blank = replace(first, classes=data.classes)
         self._targets = blank.targets(
-            entries[0].settings.method, data.batch, order=data.order, missed=self._missed.ravel()
+            entries[0].settings.method, data.block, order=data.order, missed=self._missed.ravel()
         )
 
     def learn(self, span: tuple[int, int]) -> bool:

@@ -13,9 +13,10 @@ from labelled import model as labelled
 from streaming import bits, model, records, topical, write
 from surelearn import SureClassifier, read
 from surelearn.learners.labels import row_labels
+from surelearn.learners.row_input import with_values
 from surelearn.learners.tasks.row_settings import RowSettings
-from surelearn.learners.tasks.row_training import RowBlock, RowTrainable
-from surelearn.learners.tasks.rows import RowBatch
+from surelearn.learners.tasks.row_training import RowTrainable
+from surelearn.learners.tasks.rows import RowBlock
 from surelearn.rows import rows_of
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -130,10 +131,8 @@ def test_the_order_of_labels_in_a_record_is_irrelevant(tmp_path):
 def test_records_of_many_labels_that_are_held_out_are_judged_as_sets():
     X, Y = data()
     clf = labelled().fit(X[:100], Y[:100])
-    labels = row_labels(lists(Y))
-    batch = RowBatch(rows_of(X), X, labels.y, None, starts=labels.starts)
+    block = RowBlock(rows_of(X), with_values(row_labels(lists(Y))[0], clf.classes_), None, X)
     trainable = RowTrainable(RowSettings.of(clf.get_params(deep=False)), None, clf.model_)
-    block = RowBlock.of(batch, clf.classes_)
     assert block.size == 120
     held = trainable.held_out(block, 20)
     assert held.right.tolist() == (clf.predict(X[100:]) == Y[100:]).all(axis=1).tolist()

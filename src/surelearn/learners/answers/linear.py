@@ -27,11 +27,13 @@ from surelearn.learners.explain.explanation import (
     touched,
 )
 from surelearn.learners.feature_names import SIZE, FeatureNames, by_column, dicts_in, matrix_of
-from surelearn.learners.labels import RowLabels, as_labels
+from surelearn.learners.labels import as_labels, classes_of
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.row_input import balanced_batch, check_class_weight, labelled_batch
-from surelearn.learners.tasks.rows import RowBatch, RowModel
+from surelearn.learners.row_input import block_to_fit, labelled_block
+from surelearn.learners.tasks.row_settings import check_weighted
+from surelearn.learners.tasks.rows import RowBlock, RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
+from surelearn.read import Labels
 from surelearn.rows import dense_row, non_zeros, rows_of, rows_of_dict, sparse_row
 
 Array = NDArray[np.float64]
@@ -260,40 +262,42 @@ class Linear(Probabilistic[RowModel]):
 
     # ------------------------------------------------------------ labelled rows
 
-    def _labels(self, y: Any, *, reset: bool) -> RowLabels:
+    def _labels(self, y: Any, *, reset: bool) -> Labels:
         """The checked labels of rows; those of a fitted model unless `reset`."""
-        return y if isinstance(y, RowLabels) else RowLabels(as_labels(y))
+        return y if isinstance(y, Labels) else Labels.of(as_labels(y))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBatch]:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, RowBlock]:
         """Rows to go on with, and a twin that has read them."""
         shell = self._shell()
-        return shell, shell._batch(X, y, sample_weight, reset=self._fresh)
+        return shell, shell._block(X, y, sample_weight, reset=self._fresh)
 
-    def _batch(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBatch:
+    def _block(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> RowBlock:
         """Everything of the input checked, rows of weight 0 dropped."""
         class_weight = _check.class_weight(self.class_weight)
         rows, named = self._rows_to_learn(X, reset=reset)
         labels = self._labels(y, reset=reset)
-        return labelled_batch(rows, labels, class_weight, sample_weight)._replace(named=named)
+        return labelled_block(rows, labels, class_weight, sample_weight)._replace(named=named)
 
     def _rows_to_learn(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
         """The rows of X, and where the names in them are, for `_remember`."""
         return self._validated(X, reset=reset, learning=True), dicts_in(X)
 
-    def _remember(self, batch: RowBatch, n: int | None = None) -> None:
-        """Remember the names in the first n rows of a batch, now that these are learnt."""
-        names, dicts = self.__dict__.get("_names"), batch.named
+    def _remember(self, block: RowBlock, n: int | None = None) -> None:
+        """Remember the names in the first n rows of a block, now that these are learnt."""
+        names, dicts = self.__dict__.get("_names"), block.named
         if names is not None and dicts is not None:
-            if batch.numbers is not None:
-                dicts = [dicts[i] for i in batch.numbers.tolist()]
+            if block.numbers is not None:
+                dicts = [dicts[i] for i in block.numbers.tolist()]
             names.register(dicts[:n])
 
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> tuple[RowBatch, NDArray[Any]]:
-        """All rows that there are, and their classes."""
-        check_class_weight(self.class_weight, y)
-        batch = self._batch(X, y, sample_weight, reset=True)
-        self._remember(batch)
-        return balanced_batch(batch, self.class_weight, who)
+    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
+        """All rows that there are; the values of their labels are the classes."""
+        class_weight, labels = _check.class_weight(self.class_weight), self._labels(y, reset=True)
+        check_weighted(class_weight, labels.values)  # also those of rows of weight 0
+        block = self._block(X, labels, sample_weight, reset=True)
+        self._remember(block)
+        classes = classes_of(block.labels, self.__dict__.get("_label_form"))
+        return block_to_fit(block, classes, class_weight, who)
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
@@ -458,17 +462,15 @@ def reader_of(estimator: Linear) -> Any:
     return estimator._own_reader()
 
 
-def batch_of(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> RowBatch:
+def block_of(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> RowBlock:
     """Checked rows; `estimator` reads them as its first."""
-    batch = estimator._batch(X, y, sample_weight, reset=True)
-    estimator._remember(batch)
-    return batch
+    block = estimator._block(X, y, sample_weight, reset=True)
+    estimator._remember(block)
+    return block
 
 
-def whole_batch(
-    estimator: Linear, X: Any, y: Any, sample_weight: Any, *, who: str
-) -> tuple[RowBatch, NDArray[Any]]:
-    """All rows that `who` was given, and their classes; `estimator` reads them as its first."""
+def whole_block(estimator: Linear, X: Any, y: Any, sample_weight: Any, *, who: str) -> RowBlock:
+    """All rows that `who` was given, coded by their classes; `estimator` reads them first."""
     return estimator._whole(X, y, sample_weight, who)
 
 

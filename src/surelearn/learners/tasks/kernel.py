@@ -18,7 +18,7 @@ from surelearn.kernels import Kernel
 from surelearn.learners import reductions
 from surelearn.learners.settings import Parameter, Params, Settings, checked, converted, optional
 from surelearn.learners.tasks.row_training import stream_weight
-from surelearn.learners.tasks.rows import ClassModel, RowBatch, stages
+from surelearn.learners.tasks.rows import ClassModel, RowBlock, stages
 from surelearn.training.protocol import Order, Report
 from surelearn.weights import Layout, Tally
 
@@ -180,18 +180,18 @@ class KernelTraining:
     model : KernelModel
         It knows at least two classes.
     settings : KernelSettings
-    batch : RowBatch
+    block : RowBlock
         Its rows are `KernelRows`.
     """
 
-    def __init__(self, model: KernelModel, settings: KernelSettings, batch: RowBatch) -> None:
+    def __init__(self, model: KernelModel, settings: KernelSettings, block: RowBlock) -> None:
         assert model.weights is not None
         self._model, self._n_before = model.copy(), model.weights.n_points
-        self._rows: KernelRows = batch.rows
+        self._rows: KernelRows = block.rows
         self._training = DualTraining(model.weights, self._rows)
-        self._codes = np.searchsorted(model.classes, batch.y)
+        self._codes = block.labels.codes_in(model.classes)
         sides = self._model.sides(self._codes)
-        self._targets = DualTargets(settings.core, sides, batch.weight, settings.n_jobs)
+        self._targets = DualTargets(settings.core, sides, block.weight, settings.n_jobs)
         self._model.count_rows(self._codes)
 
     def learn(self, order: Order = None, report: Report | None = None) -> None:
@@ -220,36 +220,36 @@ class KernelTraining:
         return self._model
 
 
-def absorbed(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> KernelModel:
-    """The model after a batch that may have new classes, learnt in its order.
+def absorbed(model: KernelModel, settings: KernelSettings, block: RowBlock) -> KernelModel:
+    """The model after a block that may have new classes, learnt in its order.
 
     A new class has a problem from its first row on; rows before it are not in its problem.
     """
     if settings.class_weight == "balanced":
-        batch = batch._replace(weight=stream_weight(model, batch))
-    for stage in stages(model.classes, batch.y, n_shapes=len(model.classes) + batch.size + 1):
+        block = block._replace(weight=stream_weight(model, block))
+    for stage in stages(model.classes, block.labels, n_shapes=len(model.classes) + block.size + 1):
         model = model.with_classes(stage.classes)
-        model = _with_rows(model, settings, _part(batch, slice(*stage.span)))
+        model = _with_rows(model, settings, _part(block, slice(*stage.span)))
     model.support = None
     return model
 
 
-def _with_rows(model: KernelModel, settings: KernelSettings, batch: RowBatch) -> KernelModel:
+def _with_rows(model: KernelModel, settings: KernelSettings, block: RowBlock) -> KernelModel:
     if model.weights is None:  # a single class has nothing to learn, but its rows are counted
         model = model.copy()
-        model.count_rows(np.searchsorted(model.classes, batch.y))
-        model.add(Tally(batch.size, 0, 0))
+        model.count_rows(block.labels.codes_in(model.classes))
+        model.add(Tally(block.size, 0, 0))
         return model
-    training = KernelTraining(model, settings, batch)
+    training = KernelTraining(model, settings, block)
     training.learn()
     return training.result()
 
 
-def _part(batch: RowBatch, span: slice) -> RowBatch:
-    numbers = np.arange(batch.size) if batch.rows.numbers is None else batch.rows.numbers
-    rows = KernelRows(batch.rows.X[span], numbers[span])
-    weight = None if batch.weight is None else batch.weight[span]
-    return RowBatch(rows, rows.X, batch.y[span], weight)
+def _part(block: RowBlock, span: slice) -> RowBlock:
+    numbers = np.arange(block.size) if block.rows.numbers is None else block.rows.numbers
+    rows = KernelRows(block.rows.X[span], numbers[span])
+    weight = None if block.weight is None else block.weight[span]
+    return RowBlock(rows, block.labels.take(span), weight, rows.X)
 
 
 def _mistakes(model: KernelModel, scores: Array, codes: NDArray[Any]) -> int:

@@ -13,6 +13,7 @@ from surelearn.decode import LABELS
 from surelearn.learners import reductions
 from surelearn.learners.settings import PARAMETERS, Parameter, Params, Settings, resolved
 from surelearn.learners.tasks.rows import RowModel
+from surelearn.read import Labels
 from surelearn.weights import Layout, fits
 
 #: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
@@ -228,16 +229,16 @@ def _check_reduced(
 
 def given_weight(
     class_weight: dict[Any, float] | str | None,
-    y: NDArray[Any],
+    labels: Labels,
     sample_weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64] | None:
     """The weight of each row from `sample_weight` and a dict `class_weight`."""
     if not isinstance(class_weight, dict):
         return sample_weight
-    labels, places = np.unique(y, return_inverse=True)
-    _check.weighted_kind(class_weight, labels.tolist())
-    of_class = [float(class_weight.get(label, 1.0)) for label in labels.tolist()]
-    return times(np.asarray(of_class)[places], sample_weight)
+    values = labels.values.tolist()
+    _check.weighted_kind(class_weight, values)
+    of_class = np.array([float(class_weight.get(label, 1.0)) for label in values])
+    return times(of_class[labels.codes], sample_weight)
 
 
 def check_weighted(class_weight: dict[Any, float] | str | None, classes: NDArray[Any]) -> None:
@@ -261,10 +262,10 @@ def times(weight: NDArray[np.float64], other: NDArray[np.float64] | None) -> NDA
     return np.ascontiguousarray(weight if other is None else weight * other, dtype=np.float64)
 
 
-def balanced(y: NDArray[Any]) -> NDArray[np.float64]:
-    """The balanced weight n / (K n_y) of each row, from the counts of y."""
-    labels, places, counts = np.unique(y, return_inverse=True, return_counts=True)
-    return np.asarray(len(y) / (len(labels) * counts[places]), dtype=np.float64)
+def balanced(labels: Labels) -> NDArray[np.float64]:
+    """The balanced weight n / (K n_y) of each row, from the counts of the labels."""
+    counts = labels.counts
+    return np.asarray(labels.n_rows / (np.count_nonzero(counts) * counts[labels.codes]))
 
 
 def balanced_weights(classes: NDArray[Any], counts: Any) -> dict[Any, float]:
@@ -279,7 +280,7 @@ def balanced_weights(classes: NDArray[Any], counts: Any) -> dict[Any, float]:
     return {label: float(np.sum(counts) / (met * n)) for label, n in pairs if n}
 
 
-def balanced_stream(codes: NDArray[np.intp], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def balanced_stream(codes: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The balanced weight of each row of a stream, from the counts up to and including the row.
 
     `counts` are the rows of each class before the first row; K is the number of classes met so far.

@@ -50,7 +50,7 @@ from surelearn.learners.file_parts import (
     whole,
     within,
 )
-from surelearn.learners.labels import as_labels, row_labels
+from surelearn.learners.labels import MATRIX, as_labels, row_labels
 from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
 from surelearn.learners.task import Progress, Shown, Task, ahead, merged_names, refuse_class
@@ -396,20 +396,20 @@ def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[Judged]:
     """Rows in memory with the predictions of the models, block by block."""
     many = many_labels(models[0])
     form = getattr(models[0], "label_format_", None)
-    labels = row_labels(y, form=form)
+    labels, came = row_labels(y, form=form)
     _same_labels("y", many=many, got=labels.is_many)
-    if form is not None and labels.columns is not None:
-        _check.indicator_fits(len(labels.columns), len(models[0].classes_))
+    if form is not None and came in MATRIX:
+        _check.indicator_fits(len(labels.values), len(models[0].classes_))
     if sparse.issparse(X):
         X = X.tocsr()
     elif not hasattr(X, "__len__"):
         X = list(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    _check.one_label_a_row(len(labels), n)
+    _check.one_label_a_row(labels.n_rows, n)
     rows = getattr(X, "iloc", X)  # slices of rows by position, also for pandas
     for first in range(0, n, _BLOCK):
         some = slice(first, first + _BLOCK)
-        yield Judged(labels[some].coded(), [judge(model, rows[some]) for model in models])
+        yield Judged(labels.take(some), [judge(model, rows[some]) for model in models])
 
 
 def _same_labels(where: str, *, many: bool, got: bool) -> None:

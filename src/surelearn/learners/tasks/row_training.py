@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.learners import reductions
-from surelearn.learners.calibration import Follower, class_positions, kept_in_block
+from surelearn.learners.calibration import Follower, kept_in_block
 from surelearn.learners.label_scoring import scorer_of
 from surelearn.learners.scoring import MeanScorer
 from surelearn.learners.tasks.row_settings import (
@@ -22,44 +21,19 @@ from surelearn.learners.tasks.row_settings import (
     given_weight,
     times,
 )
-from surelearn.learners.tasks.rows import ClassModel, RowBatch, RowModel, union_of_labels
+from surelearn.learners.tasks.rows import (
+    ClassModel,
+    Features,
+    RowBlock,
+    RowModel,
+    union_of_labels,
+)
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of
 from surelearn.training.held_out import HeldOut, warn_if_worse
 from surelearn.training.protocol import Order, Packed, Refused, Report
-
-
-class Features(NamedTuple):
-    """The rows of a block, as arrays that a cache can store."""
-
-    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
-    n_features: int
-    names: _core.Names | None = None  # words that occur in the rows
-
-    @property
-    def is_sparse(self) -> bool:
-        return len(self.arrays) > 1
-
-    def rows(self) -> _core.Rows:
-        """The checked rows of the core."""
-        if self.is_sparse:
-            starts, features, values = self.arrays
-            rows = _core.Rows.csr(starts, features, values, self.n_features)
-        else:
-            rows = _core.Rows.dense(self.arrays[0])
-        _check.sound_rows(rows.fault)
-        return rows
-
-    def take(self, rows: Any) -> Features:
-        """Some rows, by numbers or a slice; words have been met before."""
-        if not self.is_sparse:
-            return Features((self.arrays[0][rows],), self.n_features)
-        starts, features, values = self.arrays
-        shape = len(starts) - 1, self.n_features
-        some = sparse.csr_matrix((values, features, starts), shape)[rows]
-        return Features((some.indptr, some.indices, some.data), self.n_features)
 
 
 class RowReader(Protocol):
@@ -96,49 +70,6 @@ class RowReader(Protocol):
 
     def fork(self) -> Self:
         """A new reader with the same settings and document counts, and no words."""
-
-
-class RowBlock(NamedTuple):
-    """Labelled rows; rows of weight zero have been dropped."""
-
-    rows: Any  # rows of the core; None for an empty block
-    labels: Labels
-    weight: NDArray[np.float64] | None
-    is_sparse: bool
-    span: tuple[int, int]  # which of the rows belong to the block
-    numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
-    features: Features | None = None  # the arrays behind the rows, in a stream
-    X: Any = None  # the matrix behind the rows, in memory
-
-    @property
-    def size(self) -> int:
-        return self.span[1] - self.span[0]
-
-    def take(self, rows: Any) -> RowBlock:
-        """Some rows of a block of a stream, by numbers or a slice."""
-        assert self.features is not None
-        weight = None if self.weight is None else self.weight[rows]
-        return RowBlock.read(self.features.take(rows), self.labels.take(rows), weight)
-
-    @classmethod
-    def read(
-        cls, features: Features, labels: Labels, weight: NDArray[np.float64] | None
-    ) -> RowBlock:
-        """A block of a stream."""
-        rows, span = features.rows(), (0, labels.n_rows)
-        return cls(rows, labels, weight, features.is_sparse, span, features=features)
-
-    @classmethod
-    def of(
-        cls, batch: RowBatch, classes: NDArray[Any], span: tuple[int, int] | None = None
-    ) -> Self:
-        """A block of rows in memory; all labels must be among the classes."""
-        _check.one_kind(classes, batch.y)
-        codes = _check.known_labels(batch.y, classes, len(batch.y), "y").astype(np.int32)
-        span = (0, batch.size) if span is None else span
-        labels = Labels(codes, classes, batch.starts)
-        sparse = batch.is_sparse
-        return cls(batch.rows, labels, batch.weight, sparse, span, batch.numbers, X=batch.X)
 
 
 class RowTrainable:
@@ -186,15 +117,13 @@ class RowTrainable:
         if labels.starts is not None:
             self.settings.check_many_labels()
         self._met.update(labels.values.tolist())
-        by_class = given_weight(self.settings.class_weight, labels.values, None)
-        if by_class is not None:
-            weight = times(by_class[labels.codes], weight)
+        weight = given_weight(self.settings.class_weight, labels, weight)
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
             X = X[kept] if hasattr(X, "shape") else X.take(kept)
             labels, weight = labels.take(kept), weight[kept]
         if not labels.n_rows:
-            return RowBlock(None, labels, weight, False, (0, 0))
+            return RowBlock(None, labels, weight)
         return RowBlock.read(self.reader.read(X, source.feature_names), labels, weight)
 
     def check_all_read(self, *, resumed: bool) -> None:
@@ -316,12 +245,12 @@ class RowTrainable:
         model = self.model
         if self.follower is None or model is None or model.weights is None:
             return
-        asked, labels = MeanScorer(model, self.settings.rule), block.labels.take(kept)
-        places = class_positions(asked, labels)
-        kept = kept[places >= 0]
+        places = block.labels.take(kept).codes_in(model.classes).astype(np.int64)
+        kept, places = kept[places >= 0], places[places >= 0]
         if len(kept):
+            asked = MeanScorer(model, self.settings.rule)
             rows = self.reader.weighed(block.take(kept).rows, counting=False)
-            self.follower = self.follower.after(asked, rows, places[places >= 0])
+            self.follower = self.follower.after(asked, rows, places)
             self._publish(model)
 
     def _learn(
@@ -334,22 +263,25 @@ class RowTrainable:
         report: Report | None,
     ) -> None:
         model = self._present(block)
-        places = _places(model, block.labels.values)
+        labels = block.labels
+        if labels.values is not model.classes:
+            _check.one_kind(model.classes, labels.values)
+            labels = Labels(labels.codes_in(model.classes), model.classes, labels.starts)
         is_balanced = self.settings.class_weight == "balanced" and block.features is not None
-        if places is None or (is_balanced and number == 1):
+        if (labels.codes < 0).any() or (is_balanced and number == 1):
             self._learn_new(model, block, starts_pass=starts_pass)
             return
-        codes = places[block.labels.codes]
-        weight = _balanced(model, codes, block.weight) if is_balanced else block.weight
+        block = block._replace(labels=labels)
+        if is_balanced:
+            block = block._replace(weight=_balanced(model, block))
         if starts_pass:
             model.mistakes.append(0)
         self._publish(model)
-        batch = RowBatch(block.rows, None, codes, weight, block.numbers, block.labels.starts)
-        before, span = model.counts.copy(), block.span
-        if order is not None:  # it numbers the rows of the block; the core wants those of the batch
+        before, span = model.counts.copy(), block.span or (0, block.size)
+        if order is not None:  # it numbers the rows of the block; the core wants those of `rows`
             order, span = order + span[0], (0, len(order))
         try:
-            model.learn_coded(self.settings.method, batch, order=order, span=span, report=report)
+            model.learn(self.settings.method, block, order=order, span=span, report=report)
         finally:
             if number > 1:  # only the first pass adds to the class counts
                 model.counts[:] = before
@@ -371,29 +303,25 @@ class RowTrainable:
 
     def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block with new classes."""
-        labels = block.labels
-        y = labels.values[labels.codes]
-        _check.one_kind(model.classes, y)
-        every = union_of_labels(model.classes, y)
+        every = union_of_labels(model.classes, block.labels.met)
         self.settings.check_classes(every, model)
         if reductions.is_fixed(self.settings.multiclass):
             model = model.with_classes(every)
         if starts_pass:
             model.mistakes.append(0)
-        batch = RowBatch(block.rows, None, y, block.weight, block.numbers, labels.starts)
-        model.absorb(self.settings.method, self._balanced(model, batch), publish=self._publish)
+        model.absorb(self.settings.method, self._balanced(model, block), publish=self._publish)
 
-    def absorb(self, model: RowModel, batch: RowBatch) -> None:
+    def absorb(self, model: RowModel, block: RowBlock) -> None:
         """Continue from `model` with rows that may have new classes, counting their documents."""
-        with self._weighed(batch.rows, model, counting=True) as rows:
-            batch = self._balanced(model, batch._replace(rows=rows))
-            model.absorb(self.settings.method, batch, publish=self._publish)
+        with self._weighed(block.rows, model, counting=True) as rows:
+            block = self._balanced(model, block._replace(rows=rows))
+            model.absorb(self.settings.method, block, publish=self._publish)
 
-    def _balanced(self, model: RowModel, batch: RowBatch) -> RowBatch:
-        """The batch with the balanced weights of a stream, if these are asked for."""
+    def _balanced(self, model: RowModel, block: RowBlock) -> RowBlock:
+        """The block with the balanced weights of a stream, if these are asked for."""
         if self.settings.class_weight != "balanced":
-            return batch
-        return batch._replace(weight=stream_weight(model, batch))
+            return block
+        return block._replace(weight=stream_weight(model, block))
 
     def _publish(self, model: RowModel) -> None:
         self.model = model
@@ -442,7 +370,7 @@ class RowTrainable:
         return self.model.reset_to(start, state)
 
     def held_out(self, block: RowBlock, n: int) -> HeldOut:
-        end = block.span[1]
+        _, end = block.span or (0, block.size)
         rows = slice(end - n, end)
         records = block.X[rows], block.labels.take(rows)
         return HeldOut(records, self._right(records))
@@ -454,23 +382,15 @@ class RowTrainable:
         return scorer_of(self.model, self.settings.rule).right(rows_of(X), labels)
 
 
-def _places(model: RowModel, values: NDArray[Any]) -> NDArray[np.int32] | None:
-    """The position of each label among the classes; None if one is new."""
-    places = [model.places.get(label) for label in values.tolist()]
-    return None if None in places else np.array(places, np.int32)
-
-
-def _balanced(
-    model: RowModel, codes: NDArray[np.int32], weight: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _balanced(model: RowModel, block: RowBlock) -> NDArray[np.float64]:
     """The balanced weight n / (K n_y) of each row, from the counts of the first pass."""
     of_class = model.counts.sum() / (np.count_nonzero(model.counts) * model.counts)
-    return times(of_class[codes], weight)
+    return times(of_class[block.labels.codes], block.weight)
 
 
-def stream_weight(model: ClassModel, batch: RowBatch) -> NDArray[np.float64]:
+def stream_weight(model: ClassModel, block: RowBlock) -> NDArray[np.float64]:
     """The balanced weight of each row, from the counts up to it."""
-    every = union_of_labels(model.classes, batch.y)
+    every = union_of_labels(model.classes, block.labels.met)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts
-    return times(balanced_stream(np.searchsorted(every, batch.y), counts), batch.weight)
+    return times(balanced_stream(block.labels.codes_in(every), counts), block.weight)

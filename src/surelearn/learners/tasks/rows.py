@@ -1,4 +1,4 @@
-"""The state of a classifier: classes and their weights; knows no scikit-learn.
+"""Rows with their labels, and what has been learnt of them; knows no scikit-learn.
 
 New classes make a new `RowModel`, so that a reader in another thread always sees classes and
 weights that belong together: those from when it began. The core changes the weights in place, under
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.sparse import issparse
 
 from surelearn import _check, _core
@@ -21,7 +22,7 @@ from surelearn.decode import LABELS, Code, columns_of
 from surelearn.learners import reductions
 from surelearn.learners.snapshot import Snapshot, copied
 from surelearn.merging import Documents, MergeState, Way, Words
-from surelearn.read import spans_of
+from surelearn.read import Labels, spans_of
 from surelearn.training.protocol import UpdateMethod, refused
 from surelearn.weights import (
     Diagonal,
@@ -37,26 +38,88 @@ from surelearn.weights import (
 _REPORT = 1 << 20
 
 
-class RowBatch(NamedTuple):
-    """Checked rows with their labels; rows of weight zero have been dropped."""
+class Features(NamedTuple):
+    """The rows of a block, as arrays that a cache can store."""
 
-    rows: Any  # rows of the core; None if there are none
-    X: Any  # the matrix behind the rows; None: one row of a stream
-    y: NDArray[Any]  # one for each row, or those of all rows one after the other
-    weight: NDArray[np.float64] | None
-    numbers: NDArray[np.int64] | None = None  # row numbers in the user's X, if rows were dropped
-    starts: NDArray[np.int64] | None = None  # where the many labels of each row start, and the end
-    columns: NDArray[Any] | None = None  # labels of an indicator matrix, which rows need not have
-    named: Any = None  # where the names in the rows are, for those who remember them once learnt
+    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
+    n_features: int
+    names: _core.Names | None = None  # words that occur in the rows
 
     @property
     def is_sparse(self) -> bool:
-        return bool(issparse(self.X))
+        return len(self.arrays) > 1
+
+    def rows(self) -> _core.Rows:
+        """The checked rows of the core."""
+        if self.is_sparse:
+            starts, features, values = self.arrays
+            rows = _core.Rows.csr(starts, features, values, self.n_features)
+        else:
+            rows = _core.Rows.dense(self.arrays[0])
+        _check.sound_rows(rows.fault)
+        return rows
+
+    def take(self, rows: Any) -> Features:
+        """Some rows, by numbers or a slice; words have been met before."""
+        if not self.is_sparse:
+            return Features((self.arrays[0][rows],), self.n_features)
+        starts, features, values = self.arrays
+        shape = len(starts) - 1, self.n_features
+        some = sparse.csr_matrix((values, features, starts), shape)[rows]
+        return Features((some.indptr, some.indices, some.data), self.n_features)
+
+
+class RowBlock(NamedTuple):
+    """Labelled rows as the core wants them; rows of weight zero have been dropped.
+
+    Parameters
+    ----------
+    rows : Rows or KernelRows
+        Rows of the core; None for an empty block.
+    labels : Labels
+    weight : ndarray or None
+    X : matrix, optional
+        The matrix behind the rows; None for one row, and in a stream.
+    numbers : ndarray, optional
+        The row numbers in the user's X, if rows were dropped.
+    span : tuple of int, optional
+        Which of the rows belong to the block; None: all.
+    features : Features, optional
+        The arrays behind the rows of a stream.
+    named : optional
+        Where the names in the rows are, for those who remember them once learnt.
+    """
+
+    rows: Any
+    labels: Labels
+    weight: NDArray[np.float64] | None
+    X: Any = None
+    numbers: NDArray[np.int64] | None = None
+    span: tuple[int, int] | None = None
+    features: Features | None = None
+    named: Any = None
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(issparse(self.X)) if self.features is None else self.features.is_sparse
 
     @property
     def size(self) -> int:
         """Number of rows."""
-        return len(self.y) if self.starts is None else len(self.starts) - 1
+        return self.labels.n_rows if self.span is None else self.span[1] - self.span[0]
+
+    def take(self, rows: Any) -> RowBlock:
+        """Some rows of a block of a stream, by numbers or a slice."""
+        assert self.features is not None
+        weight = None if self.weight is None else self.weight[rows]
+        return RowBlock.read(self.features.take(rows), self.labels.take(rows), weight)
+
+    @classmethod
+    def read(
+        cls, features: Features, labels: Labels, weight: NDArray[np.float64] | None
+    ) -> RowBlock:
+        """A block of a stream."""
+        return cls(features.rows(), labels, weight, features=features)
 
 
 class ClassModel:
@@ -252,7 +315,7 @@ class RowModel(ClassModel):
     def learn(
         self,
         method: UpdateMethod,
-        batch: RowBatch,
+        block: RowBlock,
         *,
         order: NDArray[np.int64] | None = None,
         known: NDArray[np.uint8] | None = None,
@@ -260,51 +323,35 @@ class RowModel(ClassModel):
         report: Callable[[Tally], None] | None = None,
     ) -> None:
         """Learn the rows of `span` in `order`; a bad row raises `Refused` after those before it."""
-        begin, end = span or (0, batch.size)
-        if begin == end:
-            return
-        targets = self.targets(method, batch, order=order, known=known)
-        self.learn_span(method, batch, targets, (begin, end), report=report)
-
-    def learn_coded(
-        self,
-        method: UpdateMethod,
-        batch: RowBatch,
-        *,
-        order: NDArray[np.int64] | None = None,
-        span: tuple[int, int] | None = None,
-        report: Callable[[Tally], None] | None = None,
-    ) -> None:
-        """Learn rows whose `y` holds positions of known classes."""
-        cost = method.cost_of(self.classes)
-        targets = Targets(
-            batch.y, batch.weight, order, self._all_known, cost, self._entries, starts=batch.starts
-        )
-        self.learn_span(method, batch, targets, span or (0, batch.size), report=report)
+        span = span or block.span or (0, block.size)
+        if span[0] < span[1]:
+            targets = self.targets(method, block, order=order, known=known)
+            self.learn_span(method, block, targets, span, report=report)
 
     def targets(
         self,
         method: UpdateMethod,
-        batch: RowBatch,
+        block: RowBlock,
         *,
         order: NDArray[np.int64] | None = None,
         known: NDArray[np.uint8] | None = None,
         missed: NDArray[np.uint8] | None = None,
     ) -> Targets:
         """The labels and costs in the form of the core."""
-        places = np.searchsorted(self.classes, batch.y)
-        # Labels past the last class belong to rows beyond the span, which the core never reads.
-        codes = np.minimum(places, len(self.classes) - 1).astype(np.int32)
-        known = self._all_known if known is None else known
+        codes, starts = block.labels.codes_in(self.classes), block.labels.starts
+        if known is None:
+            known = self._all_known
+        else:  # unknown labels belong to rows beyond the span, which the core never reads
+            codes = np.maximum(codes, 0)
         cost = method.cost_of(self.classes)
         return Targets(
-            codes, batch.weight, order, known, cost, self._entries, missed, starts=batch.starts
+            codes, block.weight, order, known, cost, self._entries, missed, starts=starts
         )
 
     def learn_span(
         self,
         method: UpdateMethod,
-        batch: RowBatch,
+        block: RowBlock,
         targets: Targets,
         span: tuple[int, int],
         *,
@@ -322,7 +369,7 @@ class RowModel(ClassModel):
             while int(done[0]) < end - begin and not stopped:
                 at = begin + int(done[0])
                 stop = end if report is None else min(end, at + _REPORT)
-                stopped = self.weights.learn(core, batch.rows, targets, span=(at, stop), done=done)
+                stopped = self.weights.learn(core, block.rows, targets, span=(at, stop), done=done)
                 if report is not None:
                     report(Tally(*done.tolist()))
         finally:  # an interruption still counts the rows learnt before it
@@ -330,7 +377,7 @@ class RowModel(ClassModel):
         if stopped:
             place = begin + int(done[0])
             row = place if targets.order is None else int(targets.order[place])
-            named = row if batch.numbers is None else int(batch.numbers[row])
+            named = row if block.numbers is None else int(block.numbers[row])
             raise refused(self, named, place, exact=method.scheme.exact)
 
     def core_method(self, method: UpdateMethod) -> Method:
@@ -374,20 +421,20 @@ class RowModel(ClassModel):
         self.add(learnt)
 
     def absorb(
-        self, method: UpdateMethod, batch: RowBatch, publish: Callable[[RowModel], None]
+        self, method: UpdateMethod, block: RowBlock, publish: Callable[[RowModel], None]
     ) -> None:
-        """Learn a batch that may have new classes.
+        """Learn a block that may have new classes.
 
         `publish` is called with the model after each stage.
         """
-        method = method._replace(classes=union_of_labels(self.classes, batch.y))
+        method = method._replace(classes=union_of_labels(self.classes, block.labels.met))
         model = self
-        for stage in self._stages(batch):
+        for stage in self._stages(block):
             before, model = model, model.with_classes(stage.classes)
             known = np.isin(stage.classes, stage.known).astype(np.uint8)
             rows = int(model.counts.sum())
             try:
-                model.learn(method, batch, known=known, span=stage.span)
+                model.learn(method, block, known=known, span=stage.span)
             except BaseException:  # a bad row, an error in the rule, Ctrl-C: keep what was learnt
                 # Rows without labels are learnt as well, but there the weights keep their shape.
                 nothing = not self.many_labels and int(model.counts.sum()) == rows
@@ -396,11 +443,11 @@ class RowModel(ClassModel):
                 raise
             publish(model)
 
-    def _stages(self, batch: RowBatch) -> Iterator[Stage]:
+    def _stages(self, block: RowBlock) -> Iterator[Stage]:
         if not self.many_labels:
-            return stages(self.classes, batch.y)
-        every = union_of_labels(self.classes, batch.y)
-        return iter([Stage((0, batch.size), self.classes, every)])
+            return stages(self.classes, block.labels)
+        every = union_of_labels(self.classes, block.labels.met)
+        return iter([Stage((0, block.size), self.classes, every)])
 
 
 def _beginning(start: RowModel, weights: Any) -> RowModel:
@@ -417,15 +464,16 @@ class Stage(NamedTuple):
     classes: NDArray[Any]  # after the last row
 
 
-def stages(known: NDArray[Any], y: NDArray[Any], *, n_shapes: int = 3) -> Iterator[Stage]:
-    """Split a batch where the second and the third class appear.
+def stages(known: NDArray[Any], block: Labels, *, n_shapes: int = 3) -> Iterator[Stage]:
+    """Split a block where the second and the third class appear.
 
     There the shape of the weights changes: one class has no weights, two classes share a vector,
     three or more have a column each. Later classes all get their columns at once; the core makes
     each one a rival from its first row on. `n_shapes` is the number of classes from which on the
     shape of the weights stays the same.
     """
-    labels, firsts = np.unique(y, return_index=True)
+    codes, firsts = np.unique(block.codes, return_index=True)
+    labels = block.values[codes]
     new = ~np.isin(labels, known)
     order = np.argsort(firsts[new])
     arrivals = list(zip(firsts[new][order].tolist(), labels[new][order], strict=True))
@@ -436,7 +484,7 @@ def stages(known: NDArray[Any], y: NDArray[Any], *, n_shapes: int = 3) -> Iterat
         known = union_of_labels(known, labels[labels == label])
         begin = position
     rest = labels[np.isin(labels, [label for _, label in arrivals])]
-    yield Stage((begin, len(y)), known, union_of_labels(known, rest))
+    yield Stage((begin, block.n_rows), known, union_of_labels(known, rest))
 
 
 def union_of_labels(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
