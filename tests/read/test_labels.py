@@ -337,3 +337,30 @@ def test_every_sentence_has_the_line_of_its_first_word(tmp_path):
     path.write_text("-DOCSTART-\n\nMr\nAdams\n\n\nin\nOslo\n")
     (block,) = read.sentences(path, label=False).blocks()
     assert list(block.numbers(block.parse())) == [3, 7]
+
+
+KINDS = [
+    st.integers(-3, 3),
+    st.sampled_from(["a", "b", "ä", ""]),
+    st.booleans(),
+]
+
+
+@given(data=st.data())
+def test_codes_say_the_same_as_the_labels(data):
+    kind = data.draw(st.sampled_from(KINDS))
+    y = np.array(data.draw(st.lists(kind, min_size=1, max_size=12)))
+    labels = Labels.of(y)
+    assert labels.y.tolist() == y.tolist()
+    assert labels.values.tolist() == sorted(set(y.tolist()))
+    assert labels.counts.tolist() == [y.tolist().count(v) for v in labels.values.tolist()]
+    classes = np.unique(np.array(data.draw(st.lists(kind, max_size=5)), y.dtype))
+    known = classes.tolist()
+    wanted = [known.index(v) if v in known else -1 for v in y.tolist()]
+    assert labels.codes_in(classes).tolist() == wanted
+    rows = data.draw(st.lists(st.integers(0, len(y) - 1)))
+    some = labels.take(np.array(rows, int))
+    assert (some.y.tolist(), some.met.tolist()) == (y[rows].tolist(), sorted({*y[rows].tolist()}))
+    turned = Labels(len(labels.values) - 1 - labels.codes, labels.values[::-1])  # not sorted
+    assert turned.codes_in(classes).tolist() == wanted
+    assert turned.met.tolist() == labels.met.tolist()
