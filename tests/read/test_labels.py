@@ -360,7 +360,7 @@ def test_codes_say_the_same_as_the_labels(data):
     assert labels.codes_in(classes).tolist() == wanted
     rows = data.draw(st.lists(st.integers(0, len(y) - 1)))
     some = labels.take(np.array(rows, int))
-    assert (some.y.tolist(), some.met.tolist()) == (y[rows].tolist(), sorted({*y[rows].tolist()}))
+    assert (some.y.tolist(), some.seen.tolist()) == (y[rows].tolist(), sorted({*y[rows].tolist()}))
     turned = Labels(len(labels.values) - 1 - labels.codes, labels.values[::-1])  # not sorted
     assert turned.codes_in(classes).tolist() == wanted
-    assert turned.met.tolist() == labels.met.tolist()
+    assert turned.seen.tolist() == labels.seen.tolist()

@@ -161,9 +161,9 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         if not is_new:
             settings.check_fits(self._model)
             model = self._model
-        met = block.labels.met
-        known = known_classes(model.classes, met, classes, settings.class_weight)
-        known = union_of_labels(known, met)
+        seen = block.labels.seen
+        known = known_classes(model.classes, seen, classes, settings.class_weight)
+        known = union_of_labels(known, seen)
         settings.check_classes(known, model)
         if not block.size and classes is None:
             return self

@@ -311,13 +311,13 @@ class SureClassifier(RowLearner):
         started = None if self._fresh else self._model
         n_features = shell.n_features_in_
         model = settings.present(started, n_features, is_sparse=is_sparse, many=labels.is_many)
-        before, met = model.classes, labels.met
+        before, seen = model.classes, labels.seen
         form = shell.__dict__.get("_label_form") if self._fresh else self.label_format_
         is_matrix = labels.is_many and form in MATRIX
         if is_matrix:
             before = union_of_labels(before, labels.values)
-        known = known_classes(before, met, classes, settings.class_weight)
-        every = union_of_labels(known, met)
+        known = known_classes(before, seen, classes, settings.class_weight)
+        every = union_of_labels(known, seen)
         if is_matrix:
             _check.columns_only(every.tolist(), len(every))
         settings.check_classes(every, model)

@@ -190,7 +190,7 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         labels = Labels.of(as_labels(y))
         check_weighted(settings.class_weight, labels.values)  # also those of rows of weight 0
         block = shell._block(settings, X, labels, sample_weight, reset=True)
-        classes = block.labels.met
+        classes = block.labels.seen
         block = block_to_fit(block, classes, settings.class_weight, "fit")
         model = settings.untrained(block.rows)
         settings.check_classes(classes, model)
@@ -239,9 +239,9 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         else:
             settings.check_fits(self._model)
         model = settings.untrained(block.rows) if is_new else self._model
-        met = block.labels.met
-        known = known_classes(model.classes, met, classes, settings.class_weight)
-        every = union_of_labels(known, met)
+        seen = block.labels.seen
+        known = known_classes(model.classes, seen, classes, settings.class_weight)
+        every = union_of_labels(known, seen)
         settings.check_classes(every, model)
         kernels.check_positive(model.form.kernel, block.X)
         model = model.with_classes(every if reductions.is_fixed(settings.multiclass) else known)

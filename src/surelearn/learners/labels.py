@@ -78,7 +78,7 @@ MATRIX = ("dense", "sparse")
 
 def classes_of(labels: Labels, form: str | None) -> NDArray[Any]:
     """The classes that rows make known: all columns of an indicator matrix, or what occurs."""
-    return labels.values if labels.is_many and form in MATRIX else labels.met
+    return labels.values if labels.is_many and form in MATRIX else labels.seen
 
 
 def row_labels(y: Any, *, form: str | None = None) -> tuple[Labels, str | None]:

@@ -65,15 +65,15 @@ def with_values(labels: Labels, classes: NDArray[Any]) -> Labels:
 
 
 def known_classes(
-    known: NDArray[Any], met: NDArray[Any], classes: Any, class_weight: Any
+    known: NDArray[Any], seen: NDArray[Any], classes: Any, class_weight: Any
 ) -> NDArray[Any]:
-    """The classes of a model, and those that are declared for the labels `met` to go on with."""
+    """The classes of a model, and those that are declared for the labels `seen` to go on with."""
     if classes is not None:
         declared = as_labels(classes, "classes")
         _check.one_kind(known, declared)
         known = union_of_labels(known, declared)
         check_declared(class_weight, known)
-    _check.one_kind(known, met)
+    _check.one_kind(known, seen)
     return known
 
 

@@ -253,7 +253,7 @@ class RowLearner(Linear, Streamed[RowModel]):
         known = model.classes
         if form in MATRIX:
             known = union_of_labels(known, labels.values)
-        settings.check_classes(union_of_labels(known, labels.met), model)
+        settings.check_classes(union_of_labels(known, labels.seen), model)
         weights = given_weight(settings.class_weight, labels, np.array([weight]))
         if weights is not None and not weights[0]:
             return False

@@ -56,7 +56,7 @@ class Labels(NamedTuple):
         return np.bincount(self.codes, minlength=len(self.values))
 
     @property
-    def met(self) -> NDArray[Any]:
+    def seen(self) -> NDArray[Any]:
         """The values that occur, sorted."""
         return np.unique(self.values[np.bincount(self.codes, minlength=len(self.values)) > 0])
 

@@ -303,7 +303,7 @@ class RowTrainable:
 
     def _learn_new(self, model: RowModel, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block with new classes."""
-        every = union_of_labels(model.classes, block.labels.met)
+        every = union_of_labels(model.classes, block.labels.seen)
         self.settings.check_classes(every, model)
         if reductions.is_fixed(self.settings.multiclass):
             model = model.with_classes(every)
@@ -390,7 +390,7 @@ def _balanced(model: RowModel, block: RowBlock) -> NDArray[np.float64]:
 
 def stream_weight(model: ClassModel, block: RowBlock) -> NDArray[np.float64]:
     """The balanced weight of each row, from the counts up to it."""
-    every = union_of_labels(model.classes, block.labels.met)
+    every = union_of_labels(model.classes, block.labels.seen)
     counts = np.zeros(len(every), dtype=np.int64)
     counts[np.searchsorted(every, model.classes)] = model.counts
     return times(balanced_stream(block.labels.codes_in(every), counts), block.weight)

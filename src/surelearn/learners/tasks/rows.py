@@ -427,7 +427,7 @@ class RowModel(ClassModel):
 
         `publish` is called with the model after each stage.
         """
-        method = method._replace(classes=union_of_labels(self.classes, block.labels.met))
+        method = method._replace(classes=union_of_labels(self.classes, block.labels.seen))
         model = self
         for stage in self._stages(block):
             before, model = model, model.with_classes(stage.classes)
@@ -446,7 +446,7 @@ class RowModel(ClassModel):
     def _stages(self, block: RowBlock) -> Iterator[Stage]:
         if not self.many_labels:
             return stages(self.classes, block.labels)
-        every = union_of_labels(self.classes, block.labels.met)
+        every = union_of_labels(self.classes, block.labels.seen)
         return iter([Stage((0, block.size), self.classes, every)])
 
 
