@@ -14,7 +14,7 @@ import strategies
 from driver import expected, learn, make
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import constraints, rules
+from surelearn import _core, constraints, rules
 from surelearn.rows import rows_of
 from surelearn.weights import Diagonal, Layout, Method, Targets
 
@@ -277,3 +277,31 @@ def test_every_label_of_many_is_learnt_as_a_problem_of_its_own(rule, n_labels):
     found = learnt(np.nonzero(has)[1], n_labels, starts=starts)
     alone = [learnt(has[:, k], 1) for k in range(n_labels)]
     np.testing.assert_allclose(found, np.concatenate(alone, axis=-2), rtol=0, atol=1e-14)
+
+
+def test_columns_of_others_are_put_side_by_side():
+    parts = [make(3, n, "arow") for n in (3, 4)]
+    rows, y = rows_of(np.eye(3)), np.array([0, 1, 1], np.int32)
+    for part in parts:
+        assert not learn(part, ("arow", {"r": 1.0}), np.eye(3), y).refused
+    whole = make(3, 7, "arow")
+    whole.put_columns(parts, threads=2)
+    np.testing.assert_array_equal(whole.means, np.vstack([part.means for part in parts]))
+    np.testing.assert_array_equal(whole.variances, np.vstack([part.variances for part in parts]))
+    assert whole.state()["rounds"] == 3
+    np.testing.assert_array_equal(whole.scores(rows)[:, :3], parts[0].scores(rows))
+    with pytest.raises(ValueError, match="columns do not fit the weights"):
+        whole.put_columns(parts[:1])
+    with pytest.raises(ValueError, match="weights do not fit each other"):
+        whole.put_columns([make(2, 7, "arow")])
+
+
+def test_mistakes_of_a_code_are_those_of_its_best_label():
+    code = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], np.int8)
+    scores = np.array([[0.2, -0.1, 0.1], [0.3, 0.3, 0.0], [-0.5, -0.4, -0.3]])
+    y = np.array([0, 0, 2], np.int32)
+    assert _core.mistakes_of_code(code.ravel(), y, scores.ravel(), 3) == 1  # a tie is none right
+    with pytest.raises(ValueError, match="do not fit each other"):
+        _core.mistakes_of_code(code.ravel(), y, scores.ravel()[:8], 3)
+    with pytest.raises(ValueError, match="must hold numbers of classes"):
+        _core.mistakes_of_code(code.ravel(), y + 1, scores.ravel(), 3)

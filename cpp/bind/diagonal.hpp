@@ -161,10 +161,37 @@ std::unique_ptr<Model<Diagonal<T>>> sweep_column(Model<Diagonal<T>>& model, std:
     return std::make_unique<Model<Diagonal<T>>>(alone(model.weights, column, second_order, prior));
 }
 
+/// Puts the columns of models that have learnt the same rows side by side into one that has learnt
+/// nothing.
+template <class T>
+void put_columns(Model<Diagonal<T>>& model, const std::vector<Model<Diagonal<T>>*>& parts,
+                 std::size_t threads) {
+    const Shape& shape = model.shape();
+    std::vector<const WeightTable<T>*> tables;
+    std::size_t n_columns = 0;
+    for (Model<Diagonal<T>>* part : parts) {
+        const Shape& own = part->shape();
+        if (own.n_rows() != shape.n_rows() || own.parts() != shape.parts() ||
+            !part->weights.order().is_sorted()) {
+            throw nb::value_error("weights do not fit each other");
+        }
+        tables.push_back(&part->weights);
+        n_columns += own.n_columns;
+    }
+    if (n_columns != shape.n_columns || !model.weights.order().is_sorted()) {
+        throw nb::value_error("columns do not fit the weights");
+    }
+    const nb::gil_scoped_release release;
+    const auto lock = model.guard.write();
+    model.weights.put_columns(tables, threads);
+}
+
 template <class T>
 void bind_kind(nb::module_& m, const char* name) {
     auto model = bind_model<Diagonal<T>>(m, name, "Diagonal Gaussian weights, feature-major.");
     model.def("part", &part<T>, nb::arg("which"), "View of the means (0), variances (1), ...");
+    model.def("put_columns", &put_columns<T>, nb::arg("parts"), nb::arg("threads"),
+              "Put the columns of others that have learnt the same rows side by side into these.");
     model.def(
         "mirrored",
         [](Model<Diagonal<T>>& self) {

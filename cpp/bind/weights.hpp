@@ -142,17 +142,28 @@ bool learn_rows(Model<W>& model, const AnyRule& rule, const Scheme& scheme, bool
                 const Writable<std::uint8_t>& known, const std::optional<Vector<double>>& cost,
                 const std::optional<Vector<std::int8_t>>& code,
                 const std::optional<Writable<std::uint8_t>>& missed,
-                const std::optional<Vector<std::int64_t>>& starts, std::size_t begin,
+                const std::optional<Vector<std::int64_t>>& starts,
+                const std::optional<Writable<double>>& scores,
+                const std::optional<Writable<std::uint8_t>>& moved, std::size_t begin,
                 std::size_t end, const Writable<std::uint64_t>& done) {
     check_width(model, rows);
+    const std::size_t n = end - std::min(begin, end);
+    if (scores.has_value() != moved.has_value() ||
+        (scores && (!W::holds_coded_problems || (!code && !starts) || moved->shape(0) != n ||
+                    scores->shape(0) != n * model.shape().n_columns))) {
+        throw nb::value_error("scores or moved do not fit the rows and columns");
+    }
     const Method method = method_of(rule, scheme, covariance);
-    const Targets targets{bind::view(y),
-                          {view(weight), view(order)},
-                          std::span(known.data(), known.shape(0)),
-                          cost_of(cost, known.shape(0)),
-                          code_of(code, known.shape(0) * model.shape().n_columns),
-                          missed_of(missed, starts ? rows.size() : y.shape(0)),
-                          starts_of(starts, y, rows.size(), known.shape(0))};
+    const Targets targets{
+        bind::view(y),
+        {view(weight), view(order)},
+        std::span(known.data(), known.shape(0)),
+        cost_of(cost, known.shape(0)),
+        code_of(code, known.shape(0) * model.shape().n_columns),
+        missed_of(missed, starts ? rows.size() : y.shape(0)),
+        starts_of(starts, y, rows.size(), known.shape(0)),
+        scores ? std::span(scores->data(), scores->shape(0)) : std::span<double>{},
+        moved ? std::span(moved->data(), n) : std::span<std::uint8_t>{}};
     if (starts && (!W::holds_coded_problems || known.shape(0) != model.shape().n_columns)) {
         throw nb::value_error("labels do not fit the weights");
     }
@@ -357,6 +368,7 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
               nb::arg("order").noconvert().none(), nb::arg("known").noconvert(),
               nb::arg("cost").noconvert().none(), nb::arg("code").noconvert().none(),
               nb::arg("missed").noconvert().none(), nb::arg("starts").noconvert().none(),
+              nb::arg("scores").noconvert().none(), nb::arg("moved").noconvert().none(),
               nb::arg("begin"), nb::arg("end"), nb::arg("done").noconvert(),
               "Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?");
     model.def("learn_row", &learn_row<W>, nb::arg("rule"), nb::arg("scheme"), nb::arg("covariance"),

@@ -396,6 +396,7 @@ public:
           targets_(targets),
           lookahead_(weights, rows, targets.rows, begin, end),
           round_(weights, method, targets, scratch_),
+          first_(begin),
           next_(begin) {}
 
     Pass(const Pass&) = delete;
@@ -412,10 +413,12 @@ public:
             const auto row = rows_.row(i, scratch_.row);
             const double weight = targets_.rows.weight_of(i);
             const std::uint64_t mistakes = tally.mistakes;
+            const std::uint64_t updates = tally.updates;
             const bool right = by_average && right_by_average(row, i);
             if (learn(row, ahead, i, weight, tally)) {
                 const bool missed = by_average ? !right : tally.mistakes > mistakes;
                 if (judged) targets_.missed[i] = missed ? 1 : 0;
+                if (!targets_.scores.empty()) record(tally.updates > updates);
                 ++next_;
             } else {
                 tally.refused = true;
@@ -451,12 +454,23 @@ private:
         return false;
     }
 
+    /// Notes the scores before the row and whether it moved a weight.
+    void record(bool moved) {
+        if constexpr (W::holds_coded_problems) {
+            const auto& scores = scratch_.steps.s;
+            std::ranges::copy(scores,
+                              targets_.scores.subspan((next_ - first_) * scores.size()).begin());
+            targets_.moved[next_ - first_] = moved ? 1 : 0;
+        }
+    }
+
     W& weights_;
     const M& rows_;
     const Targets& targets_;
     detail::Scratch<W, M> scratch_;
     detail::Lookahead<W, M> lookahead_;
     detail::Round<W, M> round_;
+    std::size_t first_;
     std::size_t next_;
 };
 

@@ -25,6 +25,11 @@ struct Targets {
     /// the labels y[starts[i]] to y[starts[i + 1]].
     std::span<const std::int64_t> starts{};
 
+    /// For each row of the pass, in the order of learning: the scores of all columns before it was
+    /// learnt, and whether it moved a weight. For problems that are columns. Empty: not wanted.
+    std::span<double> scores{};
+    std::span<std::uint8_t> moved{};
+
     [[nodiscard]] std::span<const std::int32_t> labels_of(std::size_t i) const noexcept {
         const auto begin = static_cast<std::size_t>(starts[i]);
         return y.subspan(begin, static_cast<std::size_t>(starts[i + 1]) - begin);

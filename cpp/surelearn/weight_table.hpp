@@ -20,6 +20,7 @@
 
 #include "surelearn/bounds.hpp"
 #include "surelearn/column_order.hpp"
+#include "surelearn/parallel_for.hpp"
 #include "surelearn/table.hpp"
 #include "surelearn/types.hpp"
 
@@ -185,6 +186,24 @@ public:
             }
         }
         return result;
+    }
+
+    /// Puts the columns of several tables, which have learnt the same rows, side by side into this
+    /// one; it has as many, in the order of their labels, and has learnt nothing.
+    void put_columns(std::span<const WeightTable* const> tables, std::size_t threads) {
+        parallel_for(shape_.n_rows(), threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = begin; j < end; ++j) {
+                for (std::size_t part = 0; part < shape_.parts(); ++part) {
+                    T* out = cell(j) + part * capacity_;
+                    for (const WeightTable* table : tables) {
+                        const T* const at = table->cell(j) + part * table->capacity_;
+                        out = std::copy_n(at, table->shape_.n_columns, out);
+                    }
+                }
+            }
+        });
+        set_rounds(tables.front()->rounds());
+        forget_bounds();
     }
 
     /// The same weights with other features: feature j of the result is feature from[j] of these,

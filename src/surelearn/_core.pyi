@@ -95,12 +95,15 @@ class Scheme:
     def exact(self) -> bool:
         """Whether all constraints are met at once."""
 
+def mistakes_of_code(code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int) -> int:
+    """How many rows do not have the best label by these scores of problems."""
+
 class Diagonal32:
     """Diagonal Gaussian weights, feature-major."""
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, moved: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -145,6 +148,11 @@ class Diagonal32:
     def part(self, which: int) -> Annotated[NDArray[numpy.float32], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
 
+    def put_columns(self, parts: Sequence[Diagonal32], threads: int) -> None:
+        """
+        Put the columns of others that have learnt the same rows side by side into these.
+        """
+
     def mirrored(self) -> Diagonal32:
         """
         The one column of two classes as each of them sees it: -mu and +mu, sigma both.
@@ -186,7 +194,7 @@ class Diagonal64:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, moved: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -231,6 +239,11 @@ class Diagonal64:
     def part(self, which: int) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
         """View of the means (0), variances (1), ..."""
 
+    def put_columns(self, parts: Sequence[Diagonal64], threads: int) -> None:
+        """
+        Put the columns of others that have learnt the same rows side by side into these.
+        """
+
     def mirrored(self) -> Diagonal64:
         """
         The one column of two classes as each of them sees it: -mu and +mu, sigma both.
@@ -272,7 +285,7 @@ class Full32:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, moved: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """
@@ -340,7 +353,7 @@ class Full64:
 
     def __init__(self, n_features: int, n_columns: int, *, intercept: bool, second_order: bool, averaged: bool, prior: float) -> None: ...
 
-    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+    def learn(self, rule: Rule, scheme: Scheme, covariance: bool, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, known: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, code: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, missed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, moved: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')] | None, begin: int, end: int, done: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Learn rows [begin, end), counting (rows, mistakes, updates); was one refused?
         """

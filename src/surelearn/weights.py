@@ -52,6 +52,10 @@ class Targets(NamedTuple):
     missed: NDArray[np.uint8] | None = None  # output: whether `predict` was wrong before the row
     # If rows have any number of labels: row i has y[starts[i]:starts[i + 1]], columns of labels.
     starts: NDArray[np.int64] | None = None
+    # Output, of columns that are problems: their scores before each row of the pass was learnt, and
+    # whether the row moved a weight.
+    scores: NDArray[np.float64] | None = None
+    moved: NDArray[np.uint8] | None = None
 
 
 class Tally(NamedTuple):
@@ -364,6 +368,10 @@ class Diagonal(Weights):
         with _made(self.layout, 2):
             return self._with_core(self._core.mirrored())
 
+    def put_columns(self, parts: Sequence[Diagonal], *, threads: int = 1) -> None:
+        """Take the columns of others, which have learnt the same rows, side by side."""
+        self._core.put_columns([part._core for part in parts], threads)
+
     def _own_means(self) -> Any:
         return self._core.part(0)
 
@@ -392,7 +400,7 @@ class Diagonal(Weights):
         For two classes. Adds (mistakes, updates) of each column to `tally`, and sets its third
         number if a row must be learnt alone. `targets.missed` holds one column after the other.
         """
-        y, weight, order, _, cost, _, missed, _ = targets
+        y, weight, order, _, cost, _, missed, *_ = targets
         how = [runner.rule for runner in runners], [runner.covariance for runner in runners]
         self._core.sweep(*how, rows, y, weight, order, cost, missed, tally, *span)
 

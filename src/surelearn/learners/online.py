@@ -22,7 +22,7 @@ from surelearn.read import Source
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.position import StreamPosition
-from surelearn.training.protocol import Learner, Trainable, TrainingBlock
+from surelearn.training.protocol import LearnsBlocks, Trainable, TrainingBlock
 from surelearn.training.shards import Rounds, Shard, spans, train_shards
 from surelearn.training.stream import (
     BlockLearner,
@@ -118,7 +118,7 @@ class Online(Estimator[M]):
 
     def _train_in_passes(
         self,
-        trainable: Learner[Any, Any],
+        trainable: LearnsBlocks[Any],
         block: TrainingBlock,
         *,
         n: int,

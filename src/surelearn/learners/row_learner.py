@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from surelearn.learners.readers import NumberReader
 from surelearn.learners.row_input import ShardRows, warn_of_units, with_values
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
+from surelearn.learners.tasks.row_columns import columns_trained
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.row_training import RowTrainable
@@ -326,10 +328,14 @@ class RowLearner(Linear, Streamed[RowModel]):
         settings = settings.for_rows(block.size)
         labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
         start = settings.start(self.n_features_in_, labels.values, is_sparse=is_sparse, many=many)
-        trainable = RowTrainable(settings, None, start)  # the rows are read
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
-        self._train_in_passes(trainable, block, n=block.size, without=kept)
+
+        train = partial(self._train_in_passes, block=block, n=block.size, without=kept)
+        trainable = RowTrainable(settings, None, start)  # the rows are read
+        several = settings.method.threads > 1
+        if not (several and columns_trained(trainable, block, self.random_state, train)):
+            train(trainable)
         assert trainable.model is not None
         self._model = trainable.model
         self._forget()

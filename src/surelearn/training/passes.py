@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.training.protocol import Learner, Order, Report, TrainingBlock
+from surelearn.training.protocol import LearnsBlocks, Order, Report, TrainingBlock
 from surelearn.weights import Tally
 
 
 def run(
-    trainable: Learner[Any, Any],
+    trainable: LearnsBlocks[Any],
     block: TrainingBlock,
     passes: Iterable[int],
     *,
@@ -25,7 +25,7 @@ def run(
 
     Parameters
     ----------
-    trainable : Learner
+    trainable : LearnsBlocks
     block : TrainingBlock
     passes : iterable of int
         Numbers of the passes, from 1.

@@ -139,8 +139,8 @@ B = TypeVar("B", bound=TrainingBlock)
 S = TypeVar("S", bound=Summable)
 
 
-class Learner(Protocol[B, S]):
-    """A model in training on records in memory: its settings, and what it has learnt so far."""
+class LearnsBlocks(Protocol[B]):
+    """A model in training on records in memory, and what it has learnt so far."""
 
     model: Any  # Learnt: the current model; None before the first block
 
@@ -175,6 +175,10 @@ class Learner(Protocol[B, S]):
         Refused
             For a bad record, after learning those before it.
         """
+
+
+class Learner(LearnsBlocks[B], Protocol[B, S]):
+    """One that can be cut into shards, and merged."""
 
     def fork(self, model: Any = None, *, threads: int = 1) -> Self:
         """A shard: a learner with the same settings that starts from `model`."""
