@@ -36,7 +36,7 @@ def drawn(display):
 
 def black_lines(ax):
     """The points of all boundary lines."""
-    lines = [c for c in ax.collections if c.get_linewidth()[0] == 1.8]
+    lines = [c for c in ax.collections if c.get_linewidth()[0] == style.LINE]
     return [path.vertices for c in lines for path in c.get_paths() if len(path.vertices)]
 
 
@@ -91,6 +91,9 @@ def test_the_grid_covers_the_rows_with_a_margin():
         assert values[0] == pytest.approx(1.5 * column.min() - 0.5 * column.max())
         assert values[-1] == pytest.approx(1.5 * column.max() - 0.5 * column.min())
     assert display.points_ is None
+    default = BoundaryDisplay.from_estimator(clf, X)
+    assert default.x0_[0] == pytest.approx(1.1 * X[:, 0].min() - 0.1 * X[:, 0].max())
+    assert default.winner_.shape == (100, 100)
     BoundaryDisplay.from_estimator(clf, X[:1], grid_resolution=7)  # no range at all
 
 
@@ -133,7 +136,9 @@ def test_certain_cells_are_darker():
         [0, 1, 2], [0, 1], [[0, 0, 0], [1, 1, 1]], [[0.5, 0.75, 1.0], [1.0, 0.5, 0.6]],
         classes=["a", "b"],
     )  # fmt: skip
-    tints = np.asarray(drawn(display).get_images()[0].get_array())
+    (image,) = drawn(display).get_images()
+    assert image.get_extent() == [-0.5, 2.5, -0.5, 1.5]  # the centres of cells are the values
+    tints = np.asarray(image.get_array())
     for place in range(2):
         full = np.array(to_rgb(style.COLOURS[place]))
         strength = 0.1 + 0.6 * (2 * display.certainty_[place] - 1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import image
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 
@@ -60,7 +62,17 @@ def test_names_and_title():
     ]
     assert display.ax_.get_title(loc="left") == r"Costs \$5 or \$6"
     assert display.ax_.get_xlabel() == "Predicted label"
+    assert display.ax_.texts[-1].get_text() == "Rows by label; blue: right, orange: mistakes"
     mpl.pyplot.close(display.figure_)
+    assert ConfusionDisplay([[1]], ["a"], ["a"]).left_out_ == 0
+
+
+@pytest.mark.parametrize(("n", "shape"), [(20, (20, 20)), (21, (21, 20)), (21, (20, 21))])
+def test_counts_are_written_where_there_is_room_for_them(n, shape):
+    names = [f"class {k}" for k in range(n)]
+    display = ConfusionDisplay(np.ones(shape), names[: shape[0]], names[: shape[1]])
+    display.plot(Figure().subplots())
+    assert bool(texts(display)) == (n == 20)
 
 
 def test_of_many_labels_the_most_confused_are_drawn():
@@ -86,6 +98,12 @@ def test_files_of_every_size(n, tmp_path):
     display.save(tmp_path / "confusion.png", title="All of it")
     pixels = image.imread(tmp_path / "confusion.png")
     assert min(pixels.shape[:2]) >= 480
+    heights = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert all(low.y1 <= high.y0 for high, low in pairwise(heights))
+    side = abs(np.diff(display.ax_.transData.transform([[0, 0], [1, 1]]), axis=0))[0]
+    for text in display.ax_.texts[:-1]:  # the last one is the subtitle
+        assert text.get_window_extent().width < side[0]
+    assert side[0] < max(900 / n, 120)  # few cells fill a small figure
     assert 0.01 < np.mean(pixels[..., :3].min(axis=2) < 0.9) < 0.95
     assert mpl.pyplot.get_fignums() == []
 

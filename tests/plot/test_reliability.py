@@ -65,7 +65,6 @@ def test_what_the_probability_promises(first):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["expected"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("panel", "part", "times"), [(1, "count", 1), (2, "error_share", 100)])
 def test_bars(panel, part, times):
     models = two()
@@ -88,6 +87,7 @@ def test_error_against_entropy_as_points_and_paths():
     assert_allclose(lines[0].get_data(), [[0.4], [12.25]])
     assert_allclose(lines[2].get_data(), [[0.9, 0.5], [50, 25]])
     assert_allclose(lines[3].get_data(), [[0.5], [25]])
+    assert lines[3].get_markersize() > lines[2].get_markersize()  # the last model is marked
 
 
 def test_words():
@@ -115,7 +115,8 @@ def test_no_text_lies_on_another():
 def test_no_example_and_no_mistake(tmp_path: Path):
     nothing = np.zeros(10)
     empty = reliability(count=nothing, wrong_probability=np.nan, error=0.0)
-    ReliabilityDisplay({"empty": empty}).save(tmp_path / "empty.png")
+    display = ReliabilityDisplay({"empty": empty}).save(tmp_path / "empty.png")
+    assert display.axes_[0].get_xlim() == (0, 1)
     assert (tmp_path / "empty.png").stat().st_size > 0
 
 

@@ -50,9 +50,8 @@ def test_lines_are_means_and_bands_standard_errors(simulation: Simulation) -> No
         assert_allclose(line.get_ydata(), percent.mean(axis=0))
         (corners,) = band.get_paths()
         error = percent.std(axis=0, ddof=1) / np.sqrt(6)
-        width = corners.vertices[:, 1].max() - corners.vertices[:, 1].min()
-        middle = percent.mean(axis=0)
-        assert width == pytest.approx((middle + error).max() - (middle - error).min())
+        edges = np.round([percent.mean(axis=0) - error, percent.mean(axis=0) + error], 9)
+        assert_array_equal(np.unique(corners.vertices[:, 1].round(9)), np.unique(edges))
 
 
 def test_a_colour_for_each_strategy_and_a_style_for_each_learner(simulation: Simulation) -> None:
@@ -85,8 +84,9 @@ def test_axes_say_what_is_drawn(simulation: Simulation) -> None:
     assert ax.get_xscale() == "log"
     low, high = ax.get_ylim()
     means = [100 * simulation.smooth[pair].mean(axis=0) for pair in PAIRS]
-    assert low < np.min(means)
-    assert high > 96.0
+    spread = 96.0 - np.min(means)  # the best line is that of all labels
+    assert np.min(means) - 0.1 * spread < low < np.min(means) - 0.01 * spread
+    assert 96.0 + 0.05 * spread < high < 96.0 + 0.15 * spread
     said = [text.get_text() for text in ax.texts]
     assert any("standard error over 6 runs, smoothed over nine tests" in text for text in said)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,15 @@ def test_it_shows_the_table():
     drawn = np.concatenate([c.lines[0].get_xdata() for c in display.ax_.containers])
     np.testing.assert_allclose(np.sort(drawn), 100 * found.behind[:3])
     assert display.ax_.yaxis_inverted()
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_each_candidate_has_room_for_its_name(n, tmp_path):
+    display = TuningDisplay([f"rule {i}" for i in range(n)], np.arange(n) / n, np.ones(n), error=0)
+    display.save(tmp_path / "t.png")
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    for high, low in pairwise(boxes):
+        assert low.height < high.y0 - low.y0 < 5 * low.height
 
 
 def test_the_best_are_kept_and_saved(tmp_path):

@@ -11,7 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.plot._display import Display
-from surelearn.plot.style import FONT, GREY, colour_of, head, look, plain
+from surelearn.plot.style import (
+    FONT,
+    GREY,
+    LINE,
+    SMALL,
+    THIN,
+    TINY,
+    colour_of,
+    head,
+    look,
+    plain,
+    unframed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,7 +211,7 @@ class BoundaryDisplay(Display):
 
         colours = np.array([to_rgb(colour_of(place)) for place in range(len(self.classes_))])
         tints: Array = 1.0 - self._strength()[..., None] * (1.0 - colours[self.winner_])
-        ax.imshow(tints, origin="lower", extent=self._extent(), aspect="auto", zorder=0)
+        ax.imshow(tints, origin="lower", extent=self._extent(), aspect="auto")
         self._draw_lines(ax)
         self._draw_points(ax)
         ax.set(xlim=self.x0_[[0, -1]], ylim=self.x1_[[0, -1]])
@@ -231,33 +243,32 @@ class BoundaryDisplay(Display):
             if np.min(self.certainty_) < level < np.max(self.certainty_)
         ]
         if levels:
-            thin: dict[str, Any] = {"colors": GREY, "linewidths": 0.7, "linestyles": "dashed"}
-            lines = ax.contour(self.x0_, self.x1_, self.certainty_, levels, zorder=1, **thin)
-            ax.clabel(lines, fontsize=FONT - 3, fmt="%g")
+            thin: dict[str, Any] = {"colors": GREY, "linewidths": THIN, "linestyles": "dashed"}
+            lines = ax.contour(self.x0_, self.x1_, self.certainty_, levels, **thin)
+            ax.clabel(lines, fontsize=TINY, fmt="%g")
         # The lead is 0 at a boundary, so that the interpolated line is smooth. Its sign is that of
         # the prediction: the line always runs between points of different classes.
         ahead = np.maximum(np.abs(self.lead_), 1e-12)
         for place in np.unique(self.winner_)[:-1]:
             signed = np.where(self.winner_ == place, ahead, -ahead)
-            ax.contour(self.x0_, self.x1_, signed, [0.0], colors="black", linewidths=1.8, zorder=2)
+            ax.contour(self.x0_, self.x1_, signed, [0.0], colors="black", linewidths=LINE)
 
     def _draw_points(self, ax: Axes) -> None:
         if self.points_ is None:
             return
         if self.labels_ is None:
             x, y = self.points_.T
-            ax.scatter(x, y, s=18, color=GREY, zorder=3)
+            ax.scatter(x, y, color=GREY, zorder=3)
             return
         for place, label in enumerate(self.classes_):
             x, y = self.points_[self.labels_ == label].T
-            dots: dict[str, Any] = {"s": 26, "edgecolors": "white", "linewidths": 0.7, "zorder": 3}
+            dots: dict[str, Any] = {"edgecolors": "white", "linewidths": THIN, "zorder": 3}
             ax.scatter(x, y, **dots, **look(place))
 
     def _dress(self, ax: Axes) -> None:
         from matplotlib.patches import Patch
 
-        ax.tick_params(labelsize=FONT - 1, length=3)
-        ax.spines[["top", "right"]].set_visible(False)
+        unframed(ax)
         ax.set_xlabel(plain(self.features_[0]), fontsize=FONT)
         ax.set_ylabel(plain(self.features_[1]), fontsize=FONT)
         patches = [
@@ -265,7 +276,7 @@ class BoundaryDisplay(Display):
             for place, label in enumerate(self.classes_)
         ]
         where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
-        ax.legend(handles=patches, frameon=False, fontsize=FONT - 1, **where)
+        ax.legend(handles=patches, frameon=False, fontsize=SMALL, **where)
 
 
 # -------------------------------------------------------------------- computing
@@ -317,7 +328,7 @@ def _deviations(estimator: Any, rows: Any, winner: NDArray[np.int64]) -> tuple[A
 
 def _ratio(mean: Array, variance: Array) -> Array:
     """Means over deviations; 0 where both are 0."""
-    return np.asarray(np.where(mean == 0, 0.0, mean / np.sqrt(np.maximum(variance, 1e-300))))
+    return np.asarray(mean / np.sqrt(np.maximum(variance, 1e-300)))
 
 
 def _ahead(values: Array, winner: NDArray[np.int64]) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, head, plain
+from surelearn.plot.style import COLOURS, FONT, SMALL, THIN, TINY, head, plain
 from surelearn.table import word
 
 if TYPE_CHECKING:
@@ -210,8 +210,7 @@ class ConfusionDisplay(Display):
         strength = self._strength()
         ax.imshow(self._colours(strength), aspect="auto")
         few = len(self.labels_) <= _NUMBERED and len(self.classes_) <= _NUMBERED
-        small = FONT - 1 if few else FONT - 4
-        _name(ax, self.labels_, self.classes_, small)
+        _name(ax, self.labels_, self.classes_, SMALL if few else TINY)
         if few:
             self._write(ax, strength)
         ax.set_xlabel("Predicted label", fontsize=FONT)
@@ -240,7 +239,7 @@ class ConfusionDisplay(Display):
             if times:
                 colour = "white" if strength[line, column] > 0.75 else "black"
                 ax.text(column, line, _count(int(times)), ha="center", va="center",
-                        color=colour, fontsize=FONT - 2)  # fmt: skip
+                        color=colour, fontsize=TINY)  # fmt: skip
 
 
 def _most_confused(table: NDArray[np.int64], top: int | None) -> NDArray[np.int64]:
@@ -263,7 +262,7 @@ def _name(ax: Axes, labels: list[Any], classes: list[Any], size: float) -> None:
     ax.tick_params(labelsize=size, length=0)
     ax.set_xticks(np.arange(len(classes) + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(len(labels) + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="#DDDDDD", linewidth=0.6)
+    ax.grid(which="minor", color="#DDDDDD", linewidth=THIN)
     ax.tick_params(which="minor", length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from surelearn import _check
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, GREY, head, look, plain, quiet
+from surelearn.plot.style import COLOURS, FONT, GREY, LINE, SMALL, THIN, head, look, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,8 +226,8 @@ class EllipseDisplay(Display):
             own = look(place)
             for deviations, alpha in ((2, 0.12), (1, 0.22)):
                 edge = self.outline(place, deviations)
-                ax.fill(*edge.T, color=own["color"], alpha=alpha, linewidth=0, zorder=2)
-                ax.plot(*edge.T, color=own["color"], linewidth=1.5, zorder=3)
+                ax.fill(*edge.T, color=own["color"], alpha=alpha, linewidth=0)
+                ax.plot(*edge.T, color=own["color"], linewidth=LINE)
             dot: dict[str, Any] = {"linestyle": "", "markeredgecolor": "white", "zorder": 5}
             ax.plot(*mean, label=self._named(place), **dot, **own)
         self._draw_half_plane(ax, *self._frame(ax))
@@ -258,10 +258,10 @@ class EllipseDisplay(Display):
             return
         margin = self.row_[0] * x[None, :] + self.row_[1] * y[:, None] + self.offset_
         if margin.max() >= 0:
-            shade: dict[str, Any] = {"colors": [COLOURS[2]], "alpha": 0.08, "zorder": 0}
+            shade: dict[str, Any] = {"colors": [COLOURS[2]], "alpha": 0.08}
             ax.contourf(x, y, margin, levels=[0, np.inf], **shade)
         if margin.min() < 0 < margin.max():
-            ax.contour(x, y, margin, levels=[0], colors=GREY, linewidths=1.2, zorder=1)
+            ax.contour(x, y, margin, levels=[0], colors=GREY, linewidths=THIN)
 
 
 # -------------------------------------------------------------------- computing
@@ -330,11 +330,10 @@ def _half_plane(clf: Any, columns: list[int], row: Any, label: Any) -> dict[str,
 
 
 def _dress(ax: Axes, features: tuple[str, ...], *, named: bool) -> None:
-    quiet(ax, "y")
-    ax.grid(axis="x", color="#DDDDDD", linewidth=0.8)
+    quiet(ax, "both")
     first, second = (plain(feature[:1].upper() + feature[1:]) for feature in features)
     ax.set_xlabel(first, fontsize=FONT)
     ax.set_ylabel(second, fontsize=FONT)
     handles, _ = ax.get_legend_handles_labels()
     if named and handles:
-        ax.legend(frameon=False, fontsize=FONT - 1)
+        ax.legend(frameon=False, fontsize=SMALL)

@@ -11,7 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.learners.explain.explanation import Explanation
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, GREY, colour_of, head, plain, quiet
+from surelearn.plot.style import (
+    COLOURS,
+    FONT,
+    GREY,
+    LINE,
+    SMALL,
+    THIN,
+    colour_of,
+    head,
+    plain,
+    quiet,
+)
 from surelearn.table import word
 
 if TYPE_CHECKING:
@@ -307,18 +318,17 @@ def _draw(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
         height=0.64,
         color=bars.colours,
         alpha=1.0 if of_row else 0.35,
-        zorder=2,
     )
-    ax.axvline(0, color=GREY, linewidth=1, zorder=3)
+    ax.axvline(0, color=GREY, linewidth=THIN, zorder=3)
     if bars.whisker is not None:
         inks = ["#222222"] * len(places) if of_row else bars.colours
         low, high = bars.length - bars.whisker, bars.length + bars.whisker
-        ax.hlines(places, low, high, colors=inks, linewidth=1.3 if of_row else 3.2, zorder=4)
+        ax.hlines(places, low, high, colors=inks, linewidth=LINE if of_row else 2 * LINE, zorder=4)
         if not of_row:
             low, high = low - bars.whisker, high + bars.whisker
-            ax.hlines(places, low, high, colors=inks, linewidth=1.1, zorder=4)
+            ax.hlines(places, low, high, colors=inks, linewidth=LINE, zorder=4)
     if not of_row:
-        ax.scatter(bars.length, places, s=26, c=bars.colours, edgecolors="white", zorder=5)
+        ax.scatter(bars.length, places, c=bars.colours, edgecolors="white", zorder=5)
     _name_classes(ax, bars)
 
 
@@ -336,7 +346,7 @@ def _name_classes(ax: Axes, bars: _Bars) -> None:
             (1.015, place),
             xycoords=("axes fraction", "data"),
             color=colour,
-            fontsize=FONT - 1,
+            fontsize=SMALL,
             verticalalignment="center",
             annotation_clip=False,
         )
@@ -356,7 +366,7 @@ def _dress(ax: Axes, bars: _Bars, *, of_row: bool) -> None:
             (x, 0),  # at the height of the axis label
             xycoords=("axes fraction", ax.xaxis.label),
             color=colour,
-            fontsize=FONT - 1,
+            fontsize=SMALL,
             fontweight="bold",
             horizontalalignment=side,
             verticalalignment="bottom",

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, check_random_state, shuffle
 from surelearn import _check
 from surelearn.plot import _simulation_curves
 from surelearn.plot._display import Display
-from surelearn.plot.style import FONT, head, look, plain, quiet
+from surelearn.plot.style import FONT, LINE, SMALL, head, look, plain, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -404,7 +404,7 @@ def _draw_curve(
     ax: Axes, sizes: NDArray[np.int64], percent: NDArray[np.float64], look: dict[str, Any]
 ) -> None:
     mean, deviation = percent.mean(axis=0), percent.std(axis=0)
-    ax.plot(sizes, mean, linewidth=2, markersize=5, **look)
+    ax.plot(sizes, mean, linewidth=LINE, **look)
     if len(percent) > 1:
         ax.fill_between(
             sizes, mean - deviation, mean + deviation, color=look["color"], alpha=0.18, linewidth=0
@@ -440,7 +440,7 @@ def _name_curves(ax: Axes, ends: dict[str, float], colours: list[str]) -> None:
             (1.015, height),
             xycoords=("axes fraction", "data"),
             color=colour,
-            fontsize=FONT - 1,
+            fontsize=SMALL,
             fontweight="bold",
             verticalalignment="center",
         )

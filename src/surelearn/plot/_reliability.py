@@ -11,7 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from surelearn import _check
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.plot.style import DPI, FONT, GREY, blank, look, need_matplotlib, plain, quiet, root
+from surelearn.plot.style import (
+    DPI,
+    FONT,
+    GREY,
+    LINE,
+    SMALL,
+    TITLE,
+    blank,
+    look,
+    need_matplotlib,
+    plain,
+    quiet,
+    root,
+)
 from surelearn.probability import Reliability, reliability
 
 if TYPE_CHECKING:
@@ -231,7 +244,7 @@ class ReliabilityDisplay:
             names,
             loc="outside upper left",
             frameon=False,
-            fontsize=FONT - 1,
+            fontsize=SMALL,
             borderaxespad=0.4,
         )
 
@@ -287,17 +300,16 @@ def _draw_reliability(ax: Axes, models: Mapping[str, Any]) -> None:
         # Without clipping, markers on the frame are drawn whole. A line without points must be
         # clipped: matplotlib finds no bounds for it otherwise.
         style: dict[str, Any] = {
-            "linewidth": 2,
-            "markersize": 5,
+            "linewidth": LINE,
             "zorder": 3,
             "clip_on": not len(x),
         }
         ax.plot(x, y, label=plain(name), **style, **look(place))
     low, high = _range(models)
     promised = [100 * (1 - low), 100 * (1 - high)]
-    (line,) = ax.plot([low, high], promised, color=GREY, linestyle=(0, (4, 3)))
+    (line,) = ax.plot([low, high], promised, color=GREY, linestyle="--")
     ax.set_ylim(bottom=0)
-    ax.legend([line], ["expected"], frameon=False, fontsize=FONT - 1, labelcolor=GREY)
+    ax.legend([line], ["expected"], frameon=False, fontsize=SMALL, labelcolor=GREY)
 
 
 def _draw_bars(ax: Axes, models: Mapping[str, Any], part: str, times: float) -> None:
@@ -307,14 +319,14 @@ def _draw_bars(ax: Axes, models: Mapping[str, Any], part: str, times: float) -> 
         width = 0.84 * np.diff(edges) / len(models)
         left = edges[:-1] + 0.08 * np.diff(edges) + place * width
         heights = times * np.nan_to_num(np.asarray(getattr(found, part), dtype=np.float64))
-        ax.bar(left, heights, width, align="edge", color=look(place)["color"], zorder=2)
+        ax.bar(left, heights, width, align="edge", color=look(place)["color"])
     ax.set_ylim(bottom=0)
 
 
 def _draw_entropy(ax: Axes, models: Mapping[str, Any]) -> None:
     for place, found in enumerate(models.values()):
         entropy, error = np.atleast_1d(found.entropy), 100 * np.atleast_1d(found.error)
-        ax.plot(entropy, error, linewidth=1.5, markersize=4, **look(place))
+        ax.plot(entropy, error, linewidth=LINE, **look(place))
         ax.plot(entropy[-1:], error[-1:], markersize=10, **look(place))
     ax.margins(0.15)
 
@@ -341,7 +353,7 @@ def _dress(axes: NDArray[Any], models: Mapping[str, Any]) -> None:
     heights = ("Error in the bin (%)", "Examples", "Errors of all examples (%)", "Error (%)")
     for ax, title, height in zip(axes, titles, heights, strict=True):
         quiet(ax)
-        ax.set_title(title, loc="left", fontsize=FONT + 1, fontweight="bold", pad=10)
+        ax.set_title(title, loc="left", fontsize=TITLE, fontweight="bold", pad=10)
         ax.set_ylabel(height, fontsize=FONT)
         ax.set_xlabel("Prediction probability", fontsize=FONT)
     for ax in axes[:3]:

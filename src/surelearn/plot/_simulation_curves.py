@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.plot.style import COLOURS, FONT, GREY, plain
+from surelearn.plot.style import COLOURS, GREY, LINE, THIN, TINY, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def _styles(full: Mapping[str, Array]) -> dict[str, str]:
 def draw_curve(ax: Axes, labels: NDArray[np.int64], percent: Array, look: dict[str, Any]) -> None:
     """Draw the mean, and a band of one standard error on both sides."""
     mean = percent.mean(axis=0)
-    ax.plot(labels, mean, linewidth=1.8, **look)
+    ax.plot(labels, mean, linewidth=LINE, **look)
     if len(percent) > 1:
         error = percent.std(axis=0, ddof=1) / np.sqrt(len(percent))
         ax.fill_between(
@@ -93,14 +93,14 @@ def draw_full(ax: Axes, full: Mapping[str, Array]) -> None:
     styles = _styles(full)
     heights = {name: 100 * float(values.mean()) for name, values in full.items()}
     for place, name in enumerate(sorted(heights, key=lambda name: -heights[name])):
-        ax.axhline(heights[name], color="black", linewidth=0.9, linestyle=styles[name])
+        ax.axhline(heights[name], color="black", linewidth=THIN, linestyle=styles[name])
         ax.annotate(
             f"{plain(name)}, all labels  {heights[name]:.1f} %",
             (0.01 + 0.3 * max(place - 1, 0), heights[name]),
             (0, -4 if place else 3),
             ("axes fraction", "data"),
             "offset points",
-            fontsize=FONT - 2,
+            fontsize=TINY,
             verticalalignment="top" if place else "bottom",
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from surelearn import _check
 from surelearn.plot._display import Display
-from surelearn.plot.style import COLOURS, FONT, GREY, head, plain, quiet
+from surelearn.plot.style import COLOURS, FONT, GREY, THIN, head, plain, quiet
 from surelearn.table import word
 from surelearn.tuning import Standings
 from surelearn.tuning.candidates import described
@@ -92,9 +92,9 @@ class TuningDisplay(Display):
         percent, bars = 100 * self.behind_, 200 * self.deviation_
         level = percent <= bars  # within two standard errors of the winner
         for chosen, colour in ((level, COLOURS[0]), (~level, GREY)):
-            style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 3, "markersize": 6}
+            style: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 3}
             ax.errorbar(percent[chosen], places[chosen], xerr=bars[chosen], **style)
-        ax.axvline(0.0, color=COLOURS[0], linewidth=1)
+        ax.axvline(0.0, color=COLOURS[0], linewidth=THIN)
         ax.set_yticks(places, [plain(word(name, 50)) for name in self.names_])
         ax.invert_yaxis()
         ax.set_xlabel("More errors than the winner (% of judged rows)", fontsize=FONT)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FONT = 11.0
+#: Sizes of text in points: titles, labels of axes, what stands around a drawing, what is in it.
+TITLE, FONT, SMALL, TINY = 13.0, 11.0, 10.0, 9.0
+#: Widths in points: lines of data, and those that help to read them.
+LINE, THIN = 1.8, 0.8
 DPI = 150
 _MARKERS = "os^DvPX"
 
@@ -36,21 +39,26 @@ def look(place: int) -> dict[str, Any]:
     return {"color": colour_of(place), "marker": _MARKERS[place % len(_MARKERS)]}
 
 
-def quiet(ax: Axes, axis: Literal["x", "y"] = "y") -> None:
-    """Draw a pale grid along one axis, and no frame at the top and right."""
-    ax.tick_params(labelsize=FONT - 1, length=3)
-    ax.grid(axis=axis, color="#DDDDDD", linewidth=0.8)
-    ax.set_axisbelow(True)
+def unframed(ax: Axes) -> None:
+    """Write small numbers at the ticks, and draw no frame at the top and right."""
+    ax.tick_params(labelsize=SMALL)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def quiet(ax: Axes, axis: Literal["x", "y", "both"] = "y") -> None:
+    """Draw a pale grid along an axis, and no frame at the top and right."""
+    unframed(ax)
+    ax.grid(axis=axis, color="#DDDDDD", linewidth=THIN)
+    ax.set_axisbelow(True)
 
 
 def head(ax: Axes, title: str | None, subtitle: str) -> None:
     """Write a title at the left edge, and a subtitle below it."""
     ax.annotate(
-        subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=FONT - 1, color=GREY
+        subtitle, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=SMALL, color=GREY
     )
     if title is not None:
-        ax.set_title(plain(title), loc="left", pad=26, fontsize=FONT + 2, fontweight="bold")
+        ax.set_title(plain(title), loc="left", pad=26, fontsize=TITLE, fontweight="bold")
 
 
 def root(ax: Axes) -> Figure:
