@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -10,6 +11,7 @@ import surelearn
 from labelling import HERE, TOKEN, answer, client, label, pool, session, stranger
 from surelearn.label import Items, NotSaved, Session, Store
 from surelearn.label.progress import Goal
+from surelearn.label.rebuild import EVERY, rebuilt
 
 
 def shown_item(page) -> int:
@@ -59,10 +61,14 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(tmp_path):
         {"item": "x"},
         {},
         {"item": 10**9, "label": "bad"},
+        {"item": "9" * 12, "label": "bad"},
+        {"item": "9" * 13, "label": "bad"},
         {"item": "9" * 4301, "label": "bad"},
     ):
         answered = browser.post("/answer", data=data, headers=part)
         assert answered.status_code == 409
+        is_number = len(str(data.get("item", "x" * 13))) <= 12 and data["item"] != "x"
+        assert ("item must be a number" in answered.text) != is_number
         assert "<" not in answered.text
         assert len(answered.text) < 100
     assert "That did not work" in browser.post("/undo").text
@@ -183,14 +189,20 @@ def test_the_page_has_neither_styles_nor_scripts_inside(tmp_path):
 
 
 def test_marks_to_compare_with_are_left_now_and_then(tmp_path):
-    from surelearn.label.rebuild import rebuilt
-
     found = session(tmp_path)
     browser = client(found)
-    answer(found, "ann", 30)
-    assert found.store.about("mark") is None
-    browser.get("/panel")
-    assert rebuilt(found).n_labels == 30
+    last, marks = found.n_events, []
+    for _ in range(55):
+        answer(found, "ann")
+        browser.get("/panel")
+        marks.append((found.n_events, json.loads(found.store.about("mark") or "{}").get("number")))
+    expected = None
+    for n, number in marks:
+        if n >= last + EVERY:
+            last = expected = n
+        assert number == expected
+    assert last > 2 * EVERY
+    assert rebuilt(found).n_labels == sum(n <= last for n, _ in marks)
 
 
 def test_what_was_saved_is_said_to_be_saved_though_the_disk_is_full_now(tmp_path, monkeypatch):

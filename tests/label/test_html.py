@@ -1,4 +1,4 @@
-"""None"""
+"""Markup is built of tags, and whatever is no tag is text."""
 
 from __future__ import annotations
 

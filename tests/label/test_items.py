@@ -1,4 +1,4 @@
-"""None"""
+"""A pool is read once: its texts, what is known of them, and what was left out."""
 
 from __future__ import annotations
 

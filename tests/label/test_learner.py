@@ -1,4 +1,4 @@
-"""None"""
+"""The model of the page depends on the answers alone, and asks for what it doubts."""
 
 from __future__ import annotations
 
@@ -158,6 +158,25 @@ def test_a_model_depends_on_the_steps_alone():
     walked.follow([*steps, Step("skip", 130)])
     walked.follow(steps)
     same(walked, at_once)
+
+
+def test_questions_come_from_another_window_after_each_answer(monkeypatch):
+    monkeypatch.setattr(ManyLearner, "window", 4)
+    seen = set()
+    for n in range(3, 9):
+        asked = followed(ManyLearner, pool(24), many, n).ask(24)
+        assert len(asked) == 4
+        assert min(asked) >= n
+        seen |= set(asked)
+    assert len(seen) > 12
+
+
+@pytest.mark.parametrize(("n", "is_fitted_anew"), [(99, True), (101, False), (102, True)])
+def test_beyond_a_hundred_answers_a_model_is_fitted_anew_after_every_second(n, is_fitted_anew):
+    texts = pool(110).X.to_pylist()[:n]
+    anew = ManyLearner.blank(0).fit(texts, [many(i) for i in range(n)])
+    found = followed(ManyLearner, pool(110), many, n)
+    assert (found.model.coef_.tobytes() == anew.coef_.tobytes()) == is_fitted_anew
 
 
 def test_no_labels_at_all_are_an_answer():

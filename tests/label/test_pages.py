@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
+import pytest
 
 from labelling import TAGS, answer, client, label, pool, sentences, session
 from surelearn.label import Items, Session, Store
-from surelearn.label.pages import Filter, agreement_page, export_page, review_page, search_page
+from surelearn.label.pages import (
+    Filter,
+    agreement_page,
+    export_page,
+    review_page,
+    search_page,
+    snippet,
+)
 
 EVIL = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u202e film"
 
@@ -47,6 +57,9 @@ def test_review_finds_answers_that_the_model_doubts(tmp_path):
     assert "says" not in review_page(found, "ann", Filter(doubted=True))
     wrong = "good" if label(items[0]) == "bad" else "bad"
     found.change("ann", items[0], wrong)
+    page = review_page(found, "ann", Filter())
+    chosen = re.findall(r'value="(\d+)"><select.*?<option value="(\w+)" selected', page)
+    assert dict(chosen) == {str(i): wrong if i == items[0] else label(i) for i in items}
     doubted = [item for item in items if found.learner.predict(item) != found.ledger.final(item)]
     assert f"{len(doubted)} found" in review_page(found, "ann", Filter(doubted=True))
 
@@ -69,6 +82,25 @@ def test_search_finds_letters_in_any_case_and_says_what_is_labelled(tmp_path):
     assert "<li>" not in search_page(found, "ann", " ", 0)
 
 
+def test_pages_of_a_search_follow_one_another(tmp_path):
+    found = session(tmp_path, pool(120))
+    pages = [search_page(found, "ann", "film", page) for page in range(4)]
+    asked = [re.findall(r"number (\d+)", page) for page in pages]
+    assert [len(numbers) for numbers in asked] == [50, 50, 20, 0]
+    assert [number for page in asked for number in page] == [str(i) for i in range(120)]
+    assert ["Previous" in page for page in pages] == [False, True, True, True]
+    assert ["Next" in page for page in pages] == [True, True, False, False]
+    assert 'href="/search?q=film&amp;page=2"' in pages[1]
+    assert "Next" not in search_page(session_alone(tmp_path, pool(50)), "ann", "film", 0)
+
+
+@pytest.mark.parametrize("longest", [0, 1, 5, 200])
+def test_a_snippet_is_as_long_as_it_may_be(longest):
+    for n in (0, 1, 2, 5, 6, 200, 201, 5000):
+        found = snippet("x" * n, longest)
+        assert found == ("x" * n if n <= longest else "x" * max(0, longest - 1) + "…")
+
+
 def test_disagreements_are_listed_until_settled(tmp_path):
     found = session(tmp_path)
     for person, name in (("ann", "good"), ("bob", "bad")):
@@ -77,14 +109,15 @@ def test_disagreements_are_listed_until_settled(tmp_path):
     page = agreement_page(found, "ann")
     assert "Disagreements: 1" in page
     assert 'action="/settle"' in page
+    assert page.count('<button name="label"') == 2  # one of them decides
     found.settle("ann", 3, "bad")
     assert "Disagreements: 0" in agreement_page(found, "ann")
     assert "--overlap" in agreement_page(session_alone(tmp_path), "ann")
 
 
-def session_alone(tmp_path):
+def session_alone(tmp_path, *items):
     (tmp_path / "b").mkdir()
-    return session(tmp_path / "b")
+    return session(tmp_path / "b", *items)
 
 
 def test_search_marks_what_it_found_in_whole_words(tmp_path):

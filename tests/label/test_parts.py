@@ -1,10 +1,11 @@
-"""None"""
+"""The question on the page: the text, its labels, and what the model says of it."""
 
 from __future__ import annotations
 
 import re
 
 import pyarrow as pa
+import pytest
 
 from labelling import TAGS, answer, pool, sentences, session
 from surelearn.label import Items, Session, Store
@@ -40,6 +41,15 @@ def test_a_word_keeps_its_colour_when_the_answer_changes_the_label(tmp_path):
     assert seen == {"good", "bad"}
 
 
+def test_words_for_the_rival_have_its_colour(tmp_path):
+    texts = [*pool(200).X.to_pylist(), "a fine, dull film"]
+    found = session(tmp_path, Items(pa.array(texts)), explore=0.0)
+    answer(found, n=60)
+    found.choose("ann", 200)
+    both = set(re.findall(r'class="(l\d) s\d[^>]*>(\w+)', question_part(found, "ann")))
+    assert both >= {("l1", "fine"), ("l0", "dull")}
+
+
 def test_labels_that_are_new_leave_the_colours_of_others(tmp_path):
     found = session(tmp_path)
     assert [found.place_of(name) for name in ("bad", "good", "not good")] == [0, 1, None]
@@ -62,6 +72,7 @@ def test_the_question_has_keys_for_its_labels(tmp_path):
     assert 'value="bad" data-key="2"' in found
     assert "until two labels are known" in found
     assert "find-label" not in found
+    assert re.search('<input name="label" id="new-label"[^>]* required maxlength="60">', found)
 
 
 def test_more_than_ten_labels_can_be_searched(tmp_path):
@@ -79,6 +90,17 @@ def test_why_has_margin_probability_and_words(tmp_path):
     page = question_part(found, "ann")
     for text in ("Model says", "Probability", "Margin", "±", "good", "bad", "<h3>for ", "sure"):
         assert text in page
+
+
+@pytest.mark.parametrize(
+    ("length", "is_long", "is_cut"),
+    [(600, False, False), (601, True, False), (SHOWN, True, False), (SHOWN + 1, True, True)],
+)
+def test_long_texts_are_small_and_very_long_ones_cut(length, is_long, is_cut, tmp_path):
+    page = question_part(session(tmp_path, Items(pa.array(["x" * length]))), "ann")
+    assert ('class="text long"' in page) == is_long
+    assert ("Show all" in page) == is_cut
+    assert page.count("x" * min(length, SHOWN)) == 1
 
 
 def test_long_texts_are_cut_and_linked(tmp_path):

@@ -25,7 +25,6 @@ def test_records_are_found_in_every_block_of_a_file(tmp_path):
     assert all(r.line == r.values["n"] + 1 for item in items for r in records[item])
 
 
-@pytest.mark.slow
 def test_a_glob_and_a_folder_are_read_again_by_file(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(f"text,{name[0]}\n{name} one,1\n")

@@ -25,7 +25,7 @@ FORMATS = {
 _OURS = ("by", "time", "settled", "item", "file", "line")
 
 
-def formats(kind: str, *, agreed: bool = True) -> list[str]:
+def formats(kind: str, *, agreed: bool) -> list[str]:
     """The formats for a kind of task; CoNLL has no place for answers of several people."""
     if kind != "tags":
         return ["jsonl", "csv", "parquet"]

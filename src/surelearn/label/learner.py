@@ -430,7 +430,9 @@ class TagLearner(Refitted):
     """A tagger of sentences, asked about by their weakest token."""
 
     window = 500
-    _limit, _limit_at = 0.5, -1  # what `unsure_below` found last, and after how many steps
+    #: What `unsure_below` found last, and after how many steps.
+    _limit: float
+    _limit_at: int | None = None
 
     @staticmethod
     def blank(seed: int) -> Any:

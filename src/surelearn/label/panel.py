@@ -95,7 +95,6 @@ def _source(explore: float) -> tuple[Html | str, ...]:
 def _hard(found: Report, what: str) -> Html:
     """The error of all questions, which are mostly hard ones."""
     lines = [("chosen", found.curve), ("random", found.random_curve)]
-    chart = curves(lines, title="Error of the last answers by number of labels")
     hint = (
         f"Most {what} are asked because the model is unsure of them. It predicts these too before "
         "it learns the answer, and is wrong more often than in the pool, however much it learns."
@@ -108,7 +107,9 @@ def _hard(found: Report, what: str) -> Html:
         tag("h2", "Progressive validation error"),
         tag("dl", _line("All questions", "chosen", value, " ", rest),
             _line("Drawn at random", "random", tag("small", "see above"))),
-        chart if found.curve else None,
+        curves(lines, title="Error of the last answers by number of labels")
+        if found.curve
+        else None,
         tag("p", hint, class_="hint"),
     )  # fmt: skip
 
@@ -120,85 +121,86 @@ def _line(name: str, kind: str, *value: Html | str | None) -> Html:
 
 
 def _sure(found: Report, what: str) -> Html:
-    chart = bars(
-        found.histogram, lowest=found.lowest, title="Probability of the best label in the pool"
-    )
-    none = "Nothing is left to predict." if found.is_done else "Two labels are needed first."
-    empty = tag("p", none, class_="hint")
-    hint = f"Share of the {what} that are left, by the probability of their best label."
-    title = tag("h2", "How sure the model is of the pool")
-    return tag(
-        "section", title, *([chart, tag("p", hint, class_="hint")] if found.histogram else [empty])
-    )
+    if found.histogram:
+        title = "Probability of the best label in the pool"
+        chart = bars(found.histogram, lowest=found.lowest, title=title)
+        hint = f"Share of the {what} that are left, by the probability of their best label."
+    else:
+        chart = None
+        hint = "Nothing is left to predict." if found.is_done else "Two labels are needed first."
+    name = tag("h2", "How sure the model is of the pool")
+    return tag("section", name, chart, tag("p", hint, class_="hint"))
 
 
-_WIDTH, _HEIGHT = 320, 120
-_LEFT, _BOTTOM, _TOP = 34, 22, 8
+#: The sides of what is drawn, in a picture of 320 x 120 units.
+_LEFT, _RIGHT, _TOP, _BASE = 34, 312, 8, 98
+#: Where words stand: at the left of a point, below it, below it at the left.
+_BESIDE = {"text_anchor": "end", "dx": "-5", "dy": "4"}
+_BELOW = {"text_anchor": "middle", "dy": "15"}
+_BEFORE = {"text_anchor": "end", "dy": "15"}
 
 Points = Sequence[tuple[int, float]]
 
 
 def curves(lines: Sequence[tuple[str, Points]], *, title: str) -> Html:
     """Lines of shares over the number of labels; each has a class for its looks."""
-    most = max((x for _, points in lines for x, _ in points), default=1)
-    highest = max((y for _, points in lines for _, y in points), default=0.0)
+    most = max(x for _, points in lines for x, _ in points)
+    highest = max(y for _, points in lines for _, y in points)
     high = next((end for end in (0.05, 0.1, 0.2, 0.5) if highest <= end), 1.0)  # a round number
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        right, up = _WIDTH - 8 - _LEFT, _HEIGHT - _BOTTOM - _TOP
-        return _LEFT + right * x / most, _HEIGHT - _BOTTOM - up * y / high
+    def place(x: int, y: float) -> str:
+        return "{:.1f},{:.1f}".format(*_place(x / most, y / high))
 
     drawn = [
-        tag("polyline", class_=f"curve {name}", points=_points([place(*p) for p in points]))
+        tag("polyline", class_=f"curve {name}", points=" ".join(place(*p) for p in points))
         for name, points in lines
         if points
     ]
-    left, base = place(0, 0)
-    right, top = place(most, high)
     return _svg(
         title,
-        tag("path", class_="axis", d=f"M{left:.1f} {top:.1f}V{base:.1f}H{right:.1f}"),
-        _text(left - 5, top + 4, f"{high:.0%}", "end"),
-        _text(left - 5, base, "0", "end"),
-        _text(left, base + 15, "0", "middle"),
-        _text(right, base + 15, f"{most:,} labels", "end"),
+        tag("path", class_="axis", d=f"M{_LEFT} {_TOP}V{_BASE}H{_RIGHT}"),
+        _text(_LEFT, _TOP, f"{high:.0%}", _BESIDE),
+        _text(_LEFT, _BASE, "0", _BESIDE),
+        _text(_LEFT, _BASE, "0", _BELOW),
+        _text(_RIGHT, _BASE, f"{most:,} labels", _BEFORE),
         *drawn,
     )
 
 
 def bars(shares: Sequence[float], *, lowest: float, title: str) -> Html:
     """A histogram of probabilities from `lowest` to 1."""
-    high = max([*shares, 1e-9])
-    width = (_WIDTH - 8 - _LEFT) / max(1, len(shares))
-    base, up = _HEIGHT - _BOTTOM, _HEIGHT - _BOTTOM - _TOP
+    high = max(shares)
+    places = [_place(i / len(shares), share / high) for i, share in enumerate(shares)]
+    width = (_RIGHT - _LEFT) / len(shares)
     drawn = [
         tag(
             "rect",
             class_="bar",
-            x=f"{_LEFT + i * width + 1:.1f}",
-            y=f"{base - up * share / high:.1f}",
+            x=f"{x + 1:.1f}",
+            y=f"{top:.1f}",
             width=f"{width - 2:.1f}",
-            height=f"{up * share / high:.1f}",
+            height=f"{_BASE - top:.1f}",
         )
-        for i, share in enumerate(shares)
+        for x, top in places
     ]
     return _svg(
         title,
         *drawn,
-        tag("path", class_="axis", d=f"M{_LEFT} {base}H{_WIDTH - 8}"),
-        _text(_LEFT - 5, _TOP + 4, f"{high:.0%}", "end"),
-        _text(_LEFT, base + 15, f"{lowest:.0%}", "middle"),
-        _text(_WIDTH - 8, base + 15, "100% sure", "end"),
+        tag("path", class_="axis", d=f"M{_LEFT} {_BASE}H{_RIGHT}"),
+        _text(_LEFT, _TOP, f"{high:.0%}", _BESIDE),
+        _text(_LEFT, _BASE, f"{lowest:.0%}", _BELOW),
+        _text(_RIGHT, _BASE, "100% sure", _BEFORE),
     )
 
 
 def _svg(title: str, *parts: Html) -> Html:
-    return tag("svg", *parts, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=title)
+    return tag("svg", *parts, viewBox="0 0 320 120", role="img", aria_label=title)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> Html:
-    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+def _place(across: float, up: float) -> tuple[float, float]:
+    """The point at shares of the width and the height, from the left end of the base."""
+    return _LEFT + (_RIGHT - _LEFT) * across, _BASE - (_BASE - _TOP) * up
 
 
-def _points(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+def _text(x: int, y: int, text: str, place: dict[str, str]) -> Html:
+    return tag("text", text, x=x, y=y, **place)
