@@ -243,7 +243,7 @@ def _partitions_of(name: str, value: Any) -> list[Delayed]:
 
 
 def _check_collection(name: str, value: Any) -> None:
-    if not dask.is_dask_collection(value) or not hasattr(value, "to_delayed"):
+    if not hasattr(value, "to_delayed"):
         raise TypeError(
             f"{name} must be a Dask array, dataframe, series or bag, got {type(value).__name__}."
         )

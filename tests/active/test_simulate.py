@@ -9,7 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from reference import simulation as reference
@@ -142,6 +144,36 @@ def test_the_same_seed_the_same_curves_for_any_number_of_threads(rows, found):
         same(simulate(*rows, random_state=3, n_jobs=n_jobs, **options), found)
     other = simulate(*rows, random_state=4, **options)
     assert any((other.curves[pair] != found.curves[pair]).any() for pair in PAIRS)
+
+
+class Guess(ClassifierMixin, BaseEstimator):
+    """It predicts one class for all rows, by its seed alone."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = np.unique(y) if classes is None else classes
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], (-1, 1)[self.random_state % 2])
+
+
+def test_a_learner_without_a_seed_gets_that_of_the_run(rows):
+    X, y = rows
+    learners = {"none": Guess(), "five": Guess(5), "no draws": BernoulliNB()}
+    found = simulate(X, y, learners=learners, strategies=["random"], n_labels=5, n_folds=6,
+                     n_jobs=1, random_state=0)  # fmt: skip
+    runs = _simulate._runs(y, None, 6, n_runs=None, random=np.random.RandomState(0))
+    assert {run.seed % 2 for run in runs} == {0, 1}
+    for number, run in enumerate(runs):
+        for name, seed in (("none", run.seed), ("five", 5)):
+            guesses = Guess(seed).fit(X, y).predict(X[run.test])
+            assert found.full[name][number] == np.mean(guesses == y[run.test])
 
 
 def test_kinds_of_rows(rows, found):

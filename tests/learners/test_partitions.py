@@ -89,6 +89,18 @@ def test_partitions_have_all_classes_together():
         partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)
 
 
+def test_partitions_without_rows_have_no_say_in_the_type_of_labels():
+    words = partitions.LabelCounts(1, np.array(["no", "yes"]), np.array([3, 4]))
+    empty = partitions.LabelCounts(0, np.array([]), np.array([], np.int64))
+    found = partitions.together([None, empty, words, empty, words, None])
+    assert (found.number, found.classes.tolist(), found.counts.tolist()) == (
+        1,
+        ["no", "yes"],
+        [6, 8],
+    )
+    assert partitions.together([None, empty]) is None
+
+
 def test_no_states_are_refused():
     with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
         partitions.fitted(SureClassifier(), [])

@@ -164,7 +164,7 @@ class _Learner(NamedTuple):
     def trainer(self, run: _Run, classes: NDArray[Any]) -> ReplayTrainer:
         """An untrained copy that learns rows of the pool; its random draws depend on the run."""
         model = clone(self.model)
-        if model.get_params(deep=False).get("random_state", 0) is None:
+        if model.get_params().get("random_state", run.seed) is None:
             model.set_params(random_state=run.seed)
         # A replay learns the classes from the first rows; other models must know them in advance.
         known = None if replays(model, self.passes) else classes

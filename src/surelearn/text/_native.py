@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
 from threading import RLock
 from typing import Any
 
@@ -139,8 +138,8 @@ class NativeVectorizer(DocumentCounter, Parametrized):
         if threads > 1:
             from surelearn._workers import Workers  # slow to import
 
-            ends = [len(texts) * i // threads for i in range(threads + 1)]
-            stretches = [texts[begin:end] for begin, end in pairwise(ends)]
+            size = -(-len(texts) // threads)
+            stretches = [texts[begin : begin + size] for begin in range(0, len(texts), size)]
             with Workers(threads) as pool, suppress(TypeError, ValueError):
                 return list(pool.map(self._hash_apart, stretches))
         return [self._hash_apart(texts)]  # an error has the number of the text among all

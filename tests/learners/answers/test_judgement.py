@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
 from labelled import FORMS, data, lists, model
 from surelearn import SureClassifier, active
@@ -34,6 +36,16 @@ def test_a_judgement_of_many_labels(rule, form):
         return
     np.testing.assert_array_equal(judged.probabilities, clf.predict_proba(X))
     np.testing.assert_allclose(judged.sureness, active.scores(clf, X))
+
+
+def test_a_judgement_of_many_labels_by_another_library():
+    X, Y = data()
+    clf = OneVsRestClassifier(LogisticRegression()).fit(X, FORMS["dense"](Y))
+    has = clf.predict(X) > 0
+    assert 0 < has.mean() < 1
+    judged = judge(clf, X)
+    np.testing.assert_array_equal(judged.has, has)
+    assert judged.labels == [tuple(np.flatnonzero(row)) for row in has]
 
 
 #: What goes through rows in the core.
