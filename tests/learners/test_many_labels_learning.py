@@ -214,16 +214,18 @@ def test_a_batch_without_any_label():
 
 def test_learn_one_takes_collections_and_rows_of_a_matrix():
     whole = model().partial_fit(X, Y)
-    by_rows, by_sparse = model(), model()
-    for x, y in zip(X, Y, strict=True):
-        by_rows.learn_one(x, y)
-        by_sparse.learn_one(x, sparse.csr_array(y[None]))
-    assert bits(by_rows) == bits(by_sparse) == bits(whole)
-    assert (by_rows.label_format_, by_sparse.label_format_) == ("dense", "sparse")
-    sets = model().partial_fit(X, Y).learn_one(X[0], {2, 0}).learn_one(X[1], (), 0.5)
-    lists_ = model().partial_fit(X, Y).learn_one(X[0], [0, 2]).learn_one(X[1], [], 0.5)
-    assert bits(sets) == bits(lists_)
-    assert sets.label_format_ == "dense"
+    rows = {"dense": (np.asarray, np.atleast_2d), "sparse": (sparse.coo_array, sparse.csr_array)}
+    for name, (flat, wide) in rows.items():
+        clf = model()
+        for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+            clf.learn_one(x, flat(y) if i % 2 else wide(y[None]))
+        assert bits(clf) == bits(whole)
+        assert clf.label_format_ == name
+    whole.learn_one(X[0], [0, 2]).learn_one(X[1], [], 0.5)
+    for kind in (tuple, set, frozenset):
+        clf = model().partial_fit(X, Y).learn_one(X[0], kind([2, 0])).learn_one(X[1], kind(), 0.5)
+        assert bits(clf) == bits(whole)
+        assert clf.label_format_ == "dense"
 
 
 def test_a_refused_row_keeps_those_before_it():
