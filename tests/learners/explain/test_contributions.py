@@ -80,3 +80,6 @@ def test_surest_agrees_with_a_plain_sort(means, columns, top):
     assert list(zip(got.column.tolist(), got.feature.tolist(), strict=True)) == want
     assert_array_equal(got.mean, [means[at] for at in want])
     assert_array_equal(got.variance, [variances[at] for at in want])
+    one = contributions.largest(means[:1], variances[:1], top)
+    assert_array_equal(one.feature, np.argsort(-means[0], kind="stable")[:top])
+    assert_array_equal(one.variance, variances[0, one.feature])

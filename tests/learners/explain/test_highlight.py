@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections import Counter
 
 import pytest
 
 from surelearn import SureTextClassifier
-from surelearn.learners.explain.highlight import COLOURS, GREY, rgb
+from surelearn.learners.explain.highlight import COLOURS, GREY, pieces_of, rgb
+from surelearn.text import HashingVectorizer
 
 
 def test_marks_are_safe_and_where_the_words_are():
@@ -58,6 +60,28 @@ def test_more_classes_than_colours_are_told_apart():
     assert found.verdict.places == (0, 7)
     assert rgb(COLOURS[0]) in found.marked()
     assert rgb(GREY) in found.marked()
+
+
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 3), (2, 5)])
+def test_every_ngram_covers_its_letters(analyzer, ngram_range):
+    """One of char_wb that is the space beside a word covers the first or last letter."""
+    options = {"token_pattern": r"\w+", "norm": None, "alternate_sign": False}
+    vectorizer = HashingVectorizer(analyzer=analyzer, ngram_range=ngram_range, **options)
+    text = "k lm nop qrst"
+    found = pieces_of(vectorizer, text)
+    spaces = []
+    for gram in found.grams:
+        covered = found.text[found.units[gram.first][0] : found.units[gram.last - 1][1]]
+        name = found.names[gram.feature]
+        if name == " " and analyzer == "char_wb":
+            spaces.append(covered)
+        else:
+            assert covered == (name.strip() if analyzer == "char_wb" else name)
+    assert spaces == (list("kklmnpqt") if ngram_range[0] == 1 and analyzer == "char_wb" else [])
+    row = vectorizer.transform([text])
+    counts = Counter(gram.feature for gram in found.grams)
+    assert counts == dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
 
 
 def test_a_text_that_grows_is_shown_small():

@@ -12,6 +12,7 @@ from containers import change_settings, content, damaged_settings
 from networks import threads, typed
 from surelearn import FormatError, SureGraphClassifier, load
 from surelearn.graph import Graph
+from surelearn.learners.tasks.graph_task import GRAPHS
 
 
 def loaded(classifier):
@@ -44,6 +45,14 @@ def test_graphs_of_other_kinds():
     assert loaded(SureGraphClassifier(random_state=0).fit(features, y)).pairwise_.shape == (3, 3, 3)
     numbers = [Graph(g.nodes, g.edges, edge_types=[2] * g.n_edges) for g in X]
     assert loaded(SureGraphClassifier(random_state=0).fit(numbers, y)).edge_types_.tolist() == [2]
+
+
+def test_facts_name_the_types_of_edges_if_there_are_any():
+    for directed, told in ((True, "directed"), (False, "without direction")):
+        for (X, y), types in ((threads(10), None), (typed(), ["other", "same"])):
+            facts = GRAPHS.facts(SureGraphClassifier(directed=directed, random_state=0).fit(X, y))
+            assert facts["edges"] == told
+            assert facts.get("edge_types", "no such line") == (types or "no such line")
 
 
 def test_a_classifier_that_has_met_no_graph():
