@@ -9,6 +9,7 @@ import pandas
 import pytest
 from sklearn.model_selection import GridSearchCV
 
+import conll
 from classifiers import fingerprint, spread
 from surelearn import (
     SureClassifier,
@@ -119,3 +120,15 @@ def test_a_stream_that_goes_on_without_a_mistake_does_not_warn():
     clf = SureTextClassifier("perceptron").fit_stream(rows)
     before = clf.n_updates_
     assert clf.fit_stream(rows, resume=True).n_updates_ == before
+
+
+def test_only_a_classifier_that_calibrates_its_stream_keeps_records_back(tmp_path):
+    path = tmp_path / "corpus.conll"
+    path.write_text(conll.TEXT)
+    rows = pandas.DataFrame({"text": ["good", "bad"] * 50, "label": ["x", "y"] * 50})
+    for learner, source, last in (
+        (SureTagger(passes=3), path, 0),
+        (SureTextClassifier(passes=3, probability="exact"), rows, 0),
+        (SureTextClassifier(passes=3), rows, 3),
+    ):
+        assert learner.fit_stream(source).stream_.kept_until == last
