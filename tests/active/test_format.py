@@ -43,10 +43,11 @@ random order needs. < and >: bounds, since one of the two did not get there.
     assert str(slow).splitlines()[4].endswith(": <57+-1 %")  # random order is not there yet
 
 
-def test_a_table_of_one_run():
-    text = str(of(random=[[0.5, 1.0]], acl=[[0.5, 1.0]]))
-    assert "1 run, 2 to 3 labels from a pool of 999 rows" in text
-    assert "+-" not in text
+def test_a_table_of_one_run_has_no_errors():
+    one, two = (str(of(random=[[0.5, 1.0]] * n, acl=[[0.5, 1.0]] * n)) for n in (1, 2))
+    assert "1 run, 2 to 3 labels from a pool of 999 rows" in one
+    assert "+-" not in one
+    assert "+-: one standard error over runs." in two
 
 
 def test_plain_values(found):

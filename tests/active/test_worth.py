@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from curves import NOISE, of, rising
-from surelearn.active._worth import smoothed
+from surelearn.active._worth import drawn, smoothed
 
 
 def test_labels_needed_are_read_off_the_mean():
@@ -75,6 +76,35 @@ def test_one_label_less_is_no_saving():
     half = np.sqrt((1 / 49 + 1 / 64) / 12) * 2.7764451  # t of 4 degrees of freedom
     assert [line.low, line.high] == pytest.approx([7 / 8 * np.exp(-half), 7 / 8 * np.exp(half)])
     assert line.high > 1
+
+
+def test_the_interval_adds_the_spacing_of_tests_to_the_spread_of_runs():
+    curves = {
+        how: rising(slope, 60, (0.0, 0.2)) for how, slope in (("random", 0.01), ("acl", 0.03))
+    }
+    random, acl = of(**curves).labels_needed(0.8)
+    alone = [of(**{how: curve[[run]] for how, curve in curves.items()}) for run in (0, 1)]
+    ratios = np.array([list(one.labels_needed(0.8))[1].ratio for one in alone])
+    spread = np.log(drawn(2) @ ratios).std()  # a draw is one of two runs
+    half = 12.7062047 * np.hypot(spread, np.sqrt((1 / random.labels**2 + 1 / acl.labels**2) / 12))
+    assert ratios[0] != ratios[1]
+    assert [acl.low, acl.high] == pytest.approx(acl.ratio * np.exp([-half, half]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.5, 0.99, "worth it"),
+        (0.5, 1.0, "no difference could be shown"),
+        (1.0, 1.5, "no difference could be shown"),
+        (1.01, 1.5, "not worth it"),
+        (np.nan, np.nan, "no difference could be shown"),
+    ],
+)
+def test_an_interval_that_holds_1_shows_no_difference(low, high, verdict):
+    found = replace(of(random=rising(0.01), acl=rising(0.02)).worth(), low=low, high=high)
+    assert found.verdict == verdict
+    assert found.headline.endswith("could be shown") == verdict.endswith("could be shown")
 
 
 @pytest.mark.parametrize(
