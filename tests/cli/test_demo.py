@@ -126,6 +126,19 @@ def test_texts_are_shown_as_they_are_in_plain_letters(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_the_surest_texts_and_the_largest_weights_come_first(tmp_path: Path) -> None:
+    output = run("demo", "--output", tmp_path / "small.svg").output
+    sure = [float(found) for found in re.findall(r"^ *(\d+\.\d)  \w\.\w: ", output, re.MULTILINE)]
+    assert len(sure) == 6
+    assert sure == sorted(sure, reverse=True)
+    words = re.findall(r"^  (\w)\.\w\n +(\w+) (\S+) \(.*?\), \w+ (\S+) \(", output, re.MULTILINE)
+    assert {name for name, *_ in words} == {"c", "d"}  # spread over the end of the list
+    for name, first, largest, next_one in words:
+        assert first == 3 * name
+        assert float(largest) > max(0.0, float(next_one))
+
+
+@pytest.mark.usefixtures("small")
 def test_demo_in_json(tmp_path: Path) -> None:
     target = tmp_path / "small.png"
     result = run("demo", "--output", target, "--json")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+import typer
 
 from command import run
 from surelearn import rules
-from surelearn.cli import _options
+from surelearn.cli import _app, _options
 
 
 @pytest.mark.parametrize(
@@ -28,10 +32,36 @@ def test_reading_leaves_out_what_was_not_asked() -> None:
     assert asked == {"label": "y", "features": ["a", "b"]}
 
 
+def test_json_is_what_every_reader_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    _options.print_json({"Wörter": [1.5, None]})
+    assert capsys.readouterr().out == '{"Wörter": [1.5, null]}\n'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        _options.print_json({"error": float("nan")})
+
+
 def test_rules_are_read_as_they_are_shown() -> None:
     assert _options.rule("AROW(r=0.5)") == rules.AROW(r=0.5)
     assert _options.rule("scw1(phi=1, C=2)") == rules.SCW1(phi=1, C=2)
     assert _options.rule("pa1") == "pa1"
+
+
+def commands(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its name, as typed."""
+    for word, command in group.commands.items():
+        inner = hasattr(command, "commands")
+        yield from commands(command, f"{word} ") if inner else [(name + word, command)]
+
+
+def test_flags_are_off_unless_they_are_given() -> None:
+    on = {}
+    for name, command in commands(typer.main.get_command(_app.app)):
+        flags = [option for option in command.params if getattr(option, "is_flag", False)]
+        assert flags
+        on.update(
+            {f"{name} {one.opts[0]}": one.default for one in flags if one.default is not False}
+        )
+    # None: the model decides.
+    assert on == {"train --idf": None, "train --calibrate": None, "label --browser": True}
 
 
 #: The least and the largest value of options that are numbers, by command.

@@ -96,13 +96,12 @@ def test_columns_seed_runs_learners_and_strategies() -> None:
     assert run("rows.jsonl", *SHORT, *options, "--passes", 1).stdout != result.stdout
 
 
-def test_one_strategy_has_nothing_to_be_compared_with() -> None:
-    result = run("rows.jsonl", *SHORT, "--strategies", "acl")
-    assert result.stdout == f"{expected(strategies=['acl'])}\n"
-    assert (
-        json.loads(run("rows.jsonl", *SHORT, "--strategies", "acl", "--json").stdout)["worth"]
-        is None
-    )
+@pytest.mark.parametrize("strategy", ["acl", "random"])
+def test_one_strategy_has_nothing_to_be_compared_with(strategy: str) -> None:
+    result = run("rows.jsonl", *SHORT, "--strategies", strategy)
+    assert result.stdout == f"{expected(strategies=[strategy])}\n"
+    as_json = run("rows.jsonl", *SHORT, "--strategies", strategy, "--json")
+    assert json.loads(as_json.stdout)["worth"] is None
 
 
 def test_numbers_of_a_csv() -> None:
