@@ -17,14 +17,13 @@ import typer
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _ENDINGS = (".png", ".svg", ".pdf")
 
-Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL", show_default=False)]
+Model = Annotated[Path, typer.Argument(help="A saved model.", metavar="MODEL")]
 Files = Annotated[
     list[str],
     typer.Argument(
         help="jsonl, csv, tsv, parquet, arrow, svmlight or vw files, compressed or not, or "
         "folders of them; - is standard input.",
         metavar="FILE",
-        show_default=False,
     ),
 ]
 Encoding = Annotated[

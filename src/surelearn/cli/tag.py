@@ -31,7 +31,6 @@ Files = Annotated[
         help="CoNLL files (one token a line, in columns) or CoNLL-U (.conllu), compressed or not, "
         "or folders of them; - is standard input.",
         metavar="FILE",
-        show_default=False,
     ),
 ]
 #: The options of every command that reads sentences, in the order of the help.
