@@ -27,6 +27,24 @@ def test_k_is_a_number_of_rivals_or_all(scheme):
         scheme(k=1.5)
 
 
+@pytest.mark.parametrize("scheme", [Sequential, Parallel, Exact])
+@pytest.mark.parametrize("k", [None, 1, 3])
+def test_fewer_rivals_than_wanted_are_refused(scheme, k):
+    for n_rivals in range(1, 6):
+        if k is None or k <= n_rivals:
+            scheme(k).check_rivals(n_rivals)
+        else:
+            said = f"needs at least {k + 1} classes for {k} rivals, got {n_rivals + 1}. Use"
+            with pytest.raises(ValueError, match=said):
+                scheme(k).check_rivals(n_rivals)
+
+
+def test_weights_for_more_rivals_than_there_are_are_refused():
+    Parallel(mixing=[1, 2]).check_rivals(2)
+    with pytest.raises(ValueError, match="needs at least 3 classes for 2 rivals, got 2"):
+        Parallel(mixing=[1, 2]).check_rivals(1)
+
+
 def test_unknown_names_list_the_known_ones():
     with pytest.raises(ValueError, match=r"constraints must be one of 'single', .*got 'both'"):
         constraints.get("both")

@@ -334,6 +334,8 @@ def test_other_settings_start_other_names():
         ({"ngram_range": (1, float("inf"))}, ["a"], TypeError, "must be a whole number, got inf"),
         ({"ngram_range": (1, 10**400)}, ["a"], ValueError, "ngram_range must be at most 46116"),
         ({"ngram_range": (1, 2, 3)}, ["a"], TypeError, "ngram_range must be two whole numbers"),
+        ({"ngram_range": {1, 2}}, ["a"], ValueError, "'ngram_range' parameter"),
+        ({"ngram_range": "12"}, ["a"], ValueError, "'ngram_range' parameter"),
         ({"ngram_range": (2, 1)}, ["a"], ValueError, "lower boundary larger than the upper"),
         ({"norm": "l3"}, ["a"], ValueError, "'norm' parameter"),
         ({"n_jobs": 0}, ["a"], ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
