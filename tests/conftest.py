@@ -14,6 +14,9 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from surelearn._check import _values
+
+_CORES = _values.cores
 _SLOW_BUT_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "quick",
@@ -30,6 +33,18 @@ settings.load_profile(os.environ.get("SURELEARN_HYPOTHESIS", "quick"))
 
 # A shell that runs the tests in the background ignores Ctrl-C, and what it starts would as well.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def real_cores():
+    """The function that counts cores; other tests run as on four at least."""
+    return _CORES
+
+
+@pytest.fixture(autouse=True)
+def _four_cores(monkeypatch):
+    """Laws of threads hold with four of them, also where a machine has fewer cores."""
+    monkeypatch.setattr(_values, "cores", lambda: max(4, _CORES()))
 
 
 @pytest.fixture(scope="session")

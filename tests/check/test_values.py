@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from fractions import Fraction
 
@@ -24,6 +25,7 @@ from surelearn import (
     rules,
     tune,
 )
+from surelearn._check import _values
 from surelearn.active import query, simulate
 from surelearn.datasets import load_docstrings
 from surelearn.evaluation import evaluate_tagger
@@ -141,16 +143,37 @@ def test_verbosity_is_a_flag_or_a_count(value, n):
     assert _check.verbosity(value) == n
 
 
-def test_threads_are_as_in_scikit_learn(monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 6)
-    assert [_check.threads("n_jobs", n) for n in (None, -1, 1, 9)] == [1, 6, 1, 9]
-    with pytest.raises(ValueError, match="n_jobs must be at least -1, got -2"):
-        _check.threads("n_jobs", -2)
-    monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert _check.threads("n_jobs", -1) == 1
+@pytest.fixture
+def six_cores(monkeypatch):
+    monkeypatch.setattr(_values, "cores", lambda: 6)
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_threads_are_as_in_scikit_learn():
+    asked = (None, -1, -2, -6, -7, -99, 1, 2, 6)
+    assert [_check.threads("n_jobs", n) for n in asked] == [1, 6, 5, 1, 1, 1, 1, 2, 6]
+    with pytest.raises(ValueError, match=r"^n_jobs must be None, negative or at least 1, got 0\.$"):
+        _check.threads("n_jobs", 0)
+    for value in ("2", 1.0, True):
+        with pytest.raises(TypeError, match=r"^n_jobs must be a whole number, got "):
+            _check.threads("n_jobs", value)
+
+
+@pytest.mark.parametrize("n", [None, *range(-9, 0)])
+def test_threads_are_those_of_joblib(real_cores, monkeypatch, n):
+    monkeypatch.setattr(_values, "cores", real_cores)
+    assert _check.threads("n_jobs", n) == joblib.effective_n_jobs(n)
+
+
+@pytest.mark.usefixtures("six_cores")
+def test_more_threads_than_cores_would_only_wait():
+    assert [_check.threads("n_jobs", n) for n in (7, 10**9)] == [6, 6]
+    with joblib.parallel_config(n_jobs=16):
+        assert _check.threads("n_jobs", None) == 6
 
 
 @pytest.mark.parametrize("how", [{"backend": "threading"}, {}])
+@pytest.mark.usefixtures("six_cores")
 def test_a_context_of_joblib_says_how_many_threads(how):
     with joblib.parallel_config(n_jobs=3, **how):
         assert [_check.threads("n_jobs", n) for n in (None, 1, 2)] == [3, 1, 2]
@@ -161,3 +184,40 @@ def test_without_joblib_one_thread_is_enough(monkeypatch):
     monkeypatch.delitem(sys.modules, "joblib")
     assert _check.threads("n_jobs", None) == 1
     assert "joblib" not in sys.modules  # its import takes half a second
+
+
+@pytest.mark.parametrize("most", ["1", "2", "1000", "many"])
+def test_cores_are_those_of_joblib(real_cores, monkeypatch, most):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1" if most == "many" else most)
+    expected = joblib.cpu_count()
+    if most == "many":  # joblib raises: this is no number
+        monkeypatch.delenv("LOKY_MAX_CPU_COUNT")
+        expected = joblib.cpu_count()
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", most)
+    assert real_cores() == expected
+
+
+def test_cores_are_those_that_the_process_is_bound_to(real_cores, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5, 9}, raising=False)
+    assert real_cores() <= 3
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert real_cores() == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "n"),
+    [
+        ({"cpu.max": "250000 100000\n"}, 3),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ({"cpu.max": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_quota_of_a_container_counts(tmp_path, written, n):
+    for name, text in written.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert _values.quota(str(tmp_path)) == n

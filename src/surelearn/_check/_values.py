@@ -6,13 +6,19 @@ import math
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._check._messages import must
+
+#: Quota and period of a control group: in one file, or in two.
+_QUOTAS = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
 
 
 def number(name: str, value: object, where: str, *, low: float, high: float = math.inf) -> float:
@@ -128,15 +134,47 @@ def callback(name: str, value: object) -> None:
 
 
 def threads(name: str, value: object) -> int:
-    """The number of threads: None is one, or what a context of joblib says; -1 is one a core."""
+    """The number of threads: None is one, or what a context of joblib says; -1 is one a core, -2
+    leaves one out. Never more than there are cores: more threads only wait for each other."""
     if value is None:
         # Its import takes half a second, and before it there is no context.
         joblib = sys.modules.get("joblib")
-        return 1 if joblib is None else int(joblib.effective_n_jobs(None))
-    n = count(name, value, least=-1)
+        n = 1 if joblib is None else int(joblib.effective_n_jobs(None))
+    else:
+        n = count(name, value, least=-(2**62))
     if n == 0:
-        raise ValueError(f"{name} must be None, -1 or at least 1, got 0.")
-    return (os.cpu_count() or 1) if n == -1 else n
+        raise ValueError(f"{name} must be None, negative or at least 1, got 0.")
+    if n == 1:
+        return 1
+    return max(1, cores() + 1 + n) if n < 0 else min(n, cores())
+
+
+def cores() -> int:
+    """The cores that this process may use, as `joblib.cpu_count` has them.
+
+    These are the cores of the machine, or fewer: those that the process is bound to, the quota of
+    its control group, as of a container, and ``LOKY_MAX_CPU_COUNT``.
+    """
+    limits = [os.cpu_count() or 1]
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        with suppress(OSError):
+            limits.append(len(os.sched_getaffinity(0)))
+    limits.append(quota("/sys/fs/cgroup") or limits[0])
+    with suppress(ValueError):
+        limits.append(int(os.environ.get("LOKY_MAX_CPU_COUNT", limits[0])))
+    return max(1, min(limits))
+
+
+@cache
+def quota(folder: str) -> int | None:
+    """The cores that the control group of this folder may use, rounded up; None: all."""
+    for names in _QUOTAS:
+        with suppress(OSError, ValueError):
+            words = " ".join((Path(folder) / name).read_text() for name in names)
+            most, period = map(int, words.split())  # "max" in place of a number is no limit
+            if most > 0 and period > 0:
+                return math.ceil(most / period)
+    return None
 
 
 def top(value: object, *, auto: int | None) -> int | None:

@@ -34,6 +34,22 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 
+def _some_jobs(n: int) -> int:
+    if n == 0:
+        raise typer.BadParameter("0 is neither a number of threads nor negative.")
+    return n
+
+
+Jobs = Annotated[
+    int,
+    typer.Option(
+        callback=_some_jobs,
+        help="Threads; -1, the default, is one for each core, -2 leaves one out. Changes no "
+        "result.",
+    ),
+]
+
+
 #: The options of every command that reads rows, in the order of the help.
 ROWS: dict[str, Any] = {
     "text": Annotated[

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import Json, Quiet
+from surelearn.cli._options import Jobs, Json, Quiet
 from surelearn.cli._progress import progress_bar, share, warnings_shown
 
 if TYPE_CHECKING:
@@ -44,10 +44,6 @@ Resume = Annotated[
 CheckpointEvery = Annotated[
     str, typer.Option(metavar="TIME|ROWS", help="How often to write the model while training.")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, help="Threads; one for each core by default. Changes no result."),
-]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 2, help="Random seed for the row order of later passes.")
 ]
@@ -58,7 +54,7 @@ class Run(NamedTuple):
 
     resume: Resume = False
     checkpoint_every: CheckpointEvery = "60s"
-    jobs: Jobs = None
+    jobs: Jobs = -1
     seed: Seed = 0
     quiet: Quiet = False
     as_json: Json = False

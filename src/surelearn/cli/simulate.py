@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import ROWS, Files, Json, Quiet, reads
+from surelearn.cli._options import ROWS, Files, Jobs, Json, Quiet, reads
 from surelearn.cli._progress import count_bar, warnings_shown
 
 if TYPE_CHECKING:
@@ -50,10 +50,6 @@ Output = Annotated[
 Picture = Annotated[
     Path | None, typer.Option(dir_okay=False, help="Draw the curves: .png, .svg or .pdf.")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, help="Threads; one for each core by default. Changes no result."),
-]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 2, help="Random seed for folds and orders.")]
 
 
@@ -70,7 +66,7 @@ def simulate(
     passes: Passes = None,
     output: Output = None,
     picture: Picture = None,
-    jobs: Jobs = None,
+    jobs: Jobs = -1,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -108,7 +104,7 @@ def simulate(
             n_folds=folds,
             n_runs=runs,
             random_state=seed,
-            n_jobs=jobs or -1,
+            n_jobs=jobs,
             progress=progress,
         )
     worth = _worth(found)

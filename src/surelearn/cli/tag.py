@@ -119,7 +119,7 @@ def train(
         "templates": _templates(template, templates, reading.get("columns")),
         "n_features": n_features,
         "rule": None if rule is None else _options.rule(rule),
-        "n_jobs": run.jobs or -1,
+        "n_jobs": run.jobs,
         "l2": l2,
         "l1": l1,
         "C": C,

@@ -210,7 +210,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
         settings["class_weight"] = "balanced"
     if asked["n_features"] is not None:
         settings["n_features"] = asked["n_features"]
-    return settings | {"n_jobs": asked["jobs"] or -1}
+    return settings | {"n_jobs": asked["jobs"]}
 
 
 def _resumed(output: Path, *, rank: bool) -> Any:

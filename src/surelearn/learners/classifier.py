@@ -80,7 +80,8 @@ class SureClassifier(RowLearner):
     n_jobs : int or None, default None
         Threads that learn shards, or one update with a large full covariance, and that predict.
         None: one, or as many as a context such as `joblib.parallel_config` says; -1: as many as
-        there are cores. A file does not store it.
+        there are cores, -2: one less, and so on. Never more than there are cores, as far as the
+        process may use them. A file does not store it.
     combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
         How shards are merged, see `merge`. ``"evidence"`` has an infinite tau where shards are
         merged more than once, and 16 otherwise. First-order rules take it or ``"uniform"``.

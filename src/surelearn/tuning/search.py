@@ -92,8 +92,8 @@ def tune(
     sample_weight : array of shape (n_samples,), optional
         Rows of weight 0 are left out. Mistakes and losses are counted without weights.
     n_jobs : int or None, default None
-        Threads; None: one, or as many as a context such as `joblib.parallel_config` says; -1: as
-        many as there are cores. It never changes the result.
+        Threads, as in `SureClassifier`; -1: as many as there are cores. It never changes the
+        result.
     verbose : int, default 0
         1 prints how many candidates are done, and the conclusion.
 
