@@ -74,6 +74,7 @@ LAYERS = [
         "transaction.hpp",
         "constraints.hpp",
         "log_probability.hpp",
+        "temperature.hpp",
         "names.hpp",
         "templates.hpp",
         "vw.hpp",

@@ -201,3 +201,36 @@ def test_crossed_rows_are_outer_products(seed, m):
     hashed = crossed(A, B, (of_a, of_b), 7, hashed=True)
     assert hashed.shape == (m, 7)
     np.testing.assert_allclose(hashed.sum(axis=1), outer.sum(axis=1), rtol=1e-5)
+
+
+@given(st.data(), st.sampled_from("fd"), st.booleans())
+def test_parts_and_copies_of_rows_are_those_of_the_matrix(data, value, dense):
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    n, d = data.draw(st.integers(0, 8)), data.draw(st.integers(1, 6))
+    X = (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)).astype(value)
+    rows = rows_of(X if dense else sparse.csr_matrix(X))
+    begin = data.draw(st.integers(0, n))
+    end = data.draw(st.integers(begin, n))
+    numbers = data.draw(st.lists(st.integers(0, max(0, n - 1)), max_size=5 * min(n, 1)))
+    part, copies = rows.part(begin, end), rows.take(np.array(numbers, np.int64))
+    both = part.part(0, len(part)), part.take(np.arange(len(part)))
+    weights = make(d, 2, "arow")
+    learn(weights, ("arow", {"r": 1.0}), np.diag(np.arange(1.0, d + 1)), np.ones(d, int))
+
+    def scores(some):
+        return weights.scores(some)[:, 0].tobytes()
+
+    assert len(part) == end - begin
+    assert scores(part) == scores(rows_of(np.ascontiguousarray(X[begin:end])))
+    assert all(scores(some) == scores(part) for some in both)
+    assert scores(copies) == scores(rows_of(np.ascontiguousarray(X[numbers].reshape(-1, d))))
+
+
+def test_parts_of_rows_that_are_not_there_are_refused():
+    rows = rows_of(np.eye(3))
+    for begin, end in ((2, 1), (0, 4)):
+        with pytest.raises(IndexError, match=r"^rows beyond the end$"):
+            rows.part(begin, end)
+    for number in (-1, 3):
+        with pytest.raises(IndexError, match=r"^rows beyond the end$"):
+            rows.take(np.array([number]))

@@ -1,12 +1,17 @@
 // Bindings: label probabilities of arrays of means and variances.
 #include "surelearn/probability.hpp"
 
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "bind.hpp"
 #include "surelearn/log_probability.hpp"
+#include "surelearn/temperature.hpp"
 
 namespace surelearn::bind {
 
@@ -21,6 +26,16 @@ using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 void same_shape(const Scores& mean, const Scores& variance) {
     if (mean.shape(0) != variance.shape(0) || mean.shape(1) != variance.shape(1)) {
         throw nb::value_error("mean and variance differ in shape");
+    }
+}
+
+/// Checks that there is the number of a column for each row.
+void check_places(const Vector<std::int64_t>& y, std::size_t n_rows, std::size_t n_columns) {
+    if (y.shape(0) != n_rows) throw nb::value_error("y must have an entry for each row");
+    for (const std::int64_t label : view(y)) {
+        if (label < 0 || static_cast<std::size_t>(label) >= n_columns) {
+            throw nb::value_error("y must hold numbers of columns");
+        }
     }
 }
 
@@ -48,12 +63,7 @@ nb::ndarray<nb::numpy, double> label_probabilities(const Scores& mean, const Sco
 nb::ndarray<nb::numpy, double> log_probability_of(const Scores& mean, const Scores& variance,
                                                   const Vector<std::int64_t>& y) {
     same_shape(mean, variance);
-    if (y.shape(0) != mean.shape(0)) throw nb::value_error("y must have an entry for each row");
-    for (const std::int64_t label : view(y)) {
-        if (label < 0 || static_cast<std::size_t>(label) >= mean.shape(1)) {
-            throw nb::value_error("y must hold numbers of columns");
-        }
-    }
+    check_places(y, mean.shape(0), mean.shape(1));
     NewArray<double> log_p({mean.shape(0)});
     {
         const nb::gil_scoped_release release;
@@ -66,6 +76,16 @@ nb::ndarray<nb::numpy, double> log_probability_of(const Scores& mean, const Scor
     return log_p.give();
 }
 
+/// (log tau, curvature of the loss there)
+std::pair<double, double> followed_temperature(const Scores& scores, const Vector<std::int64_t>& y,
+                                               double factor, double start, double precision) {
+    check_places(y, scores.shape(0), std::max<std::size_t>(2, scores.shape(1)));
+    const nb::gil_scoped_release release;
+    TemperatureLoss loss({scores.data(), scores.size()}, view(y), factor);
+    const double t = FollowedTemperature(loss, start, precision).minimum();
+    return {t, loss.curvature_near(t)};
+}
+
 }  // namespace
 
 void bind_probability(nb::module_& m) {
@@ -75,6 +95,9 @@ void bind_probability(nb::module_& m) {
     m.def("log_probability_of", &log_probability_of, nb::arg("mean").noconvert(),
           nb::arg("variance").noconvert(), nb::arg("y").noconvert(),
           "Log probability that the score in column y of each row is the largest.");
+    m.def("followed_temperature", &followed_temperature, nb::arg("scores").noconvert(),
+          nb::arg("y").noconvert(), nb::arg("factor"), nb::arg("start"), nb::arg("precision"),
+          "(log of the temperature that the rows move to, curvature of their loss there)");
 }
 
 }  // namespace surelearn::bind

@@ -94,6 +94,33 @@ std::optional<std::pair<std::string, std::size_t>> fault_of(const Rows& rows) {
     return std::pair{std::string(names[static_cast<std::size_t>(rows.fault.kind)]), rows.fault.row};
 }
 
+/// Rows that look at a part of others, or at a copy of some.
+template <class F>
+[[nodiscard]] std::unique_ptr<Rows> made_of(const Rows& rows, F&& f) {
+    auto made = std::make_unique<Rows>(
+        std::visit([&](const auto& matrix) { return AnyMatrix(f(matrix)); }, rows.matrix));
+    made->owners = rows.owners;
+    made->own = rows.own;
+    return made;
+}
+
+std::unique_ptr<Rows> part_of(const Rows& rows, std::size_t begin, std::size_t end) {
+    if (begin > end || end > rows.size()) throw nb::index_error("rows beyond the end");
+    return made_of(rows, [&](const auto& matrix) { return matrix.part(begin, end); });
+}
+
+std::unique_ptr<Rows> take(const Rows& rows, const Vector<std::int64_t>& numbers) {
+    for (const std::int64_t i : view(numbers)) {
+        if (i < 0 || static_cast<std::size_t>(i) >= rows.size()) {
+            throw nb::index_error("rows beyond the end");
+        }
+    }
+    return made_of(rows, [&](const auto& matrix) {
+        const nb::gil_scoped_release release;
+        return matrix.take(view(numbers));
+    });
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -113,6 +140,9 @@ void bind_rows(nb::module_& m) {
                     nb::sig("def from_dict(x: dict[int, float], n_features: int) -> Rows"));
     rows.def_prop_ro("fault", &fault_of, "(kind, row) of the first fault found, or None.");
     rows.def("__len__", &Rows::size);
+    rows.def("part", &part_of, nb::arg("begin"), nb::arg("end"),
+             "Sound rows from one number up to another, in place.");
+    rows.def("take", &take, nb::arg("numbers").noconvert(), "Copies of some sound rows.");
 }
 
 }  // namespace surelearn::bind

@@ -172,6 +172,47 @@ public:
         return other;
     }
 
+    /// The rows [begin, end), in place.
+    [[nodiscard]] Matrix part(std::size_t begin, std::size_t end) const {
+        Matrix other = *this;
+        if (dense()) {
+            other.value_ = value_.subspan(begin * n_features_, (end - begin) * n_features_);
+            other.dense_rows_ = end - begin;
+            return other;
+        }
+        auto copy = std::make_shared<Copy>();
+        const auto start = start_.subspan(begin, end - begin + 1);
+        for (const std::int64_t at : start) copy->start.push_back(at - start.front());
+        other.start_ = copy->start;
+        other.index_ = index_.subspan(begin_of(begin));
+        other.value_ = value_.subspan(begin_of(begin));
+        copy->shared = copy_;
+        other.copy_ = std::move(copy);
+        return other;
+    }
+
+    /// Copies of some rows, in the order of these numbers.
+    [[nodiscard]] Matrix take(std::span<const std::int64_t> rows) const {
+        auto copy = std::make_shared<Copy>();
+        if (!dense()) copy->start.push_back(0);
+        for (const std::int64_t number : rows) {
+            const auto i = static_cast<std::size_t>(number);
+            const auto value = dense() ? dense_row(value_, i) : stored(i).value;
+            copy->value.insert(copy->value.end(), value.begin(), value.end());
+            if (dense()) continue;
+            const auto index = stored(i).index;
+            copy->index.insert(copy->index.end(), index.begin(), index.end());
+            copy->start.push_back(static_cast<std::int64_t>(copy->index.size()));
+        }
+        Matrix other = *this;
+        other.start_ = copy->start;
+        other.index_ = copy->index;
+        other.value_ = copy->value;
+        other.dense_rows_ = dense() ? rows.size() : 0;
+        other.copy_ = std::move(copy);
+        return other;
+    }
+
     /// Prefetches a compressed row into the second-level cache. Force-inlined, since gcc removes
     /// calls of a function that only prefetches.
     [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept {
@@ -278,6 +319,7 @@ private:
         std::vector<std::int64_t> start;
         std::vector<Index> index;
         std::vector<Value> value;
+        std::shared_ptr<const void> shared{};  ///< what else is read, if it is not the caller's
     };
 
     /// Sorts every row, sums duplicates and drops zeros, in a copy that is read from now on.

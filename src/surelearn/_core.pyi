@@ -48,6 +48,12 @@ class Rows:
 
     def __len__(self) -> int: ...
 
+    def part(self, begin: int, end: int) -> Rows:
+        """Sound rows from one number up to another, in place."""
+
+    def take(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
+        """Copies of some sound rows."""
+
 class Rule:
     """A rule with its parameters in the order of rule_parameters()."""
 
@@ -461,6 +467,11 @@ def label_probabilities(mean: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def log_probability_of(mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Log probability that the score in column y of each row is the largest."""
+
+def followed_temperature(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: float, start: float, precision: float) -> tuple[float, float]:
+    """
+    (log of the temperature that the rows move to, curvature of their loss there)
+    """
 
 class Texts:
     """Texts, read in place."""

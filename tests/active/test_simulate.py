@@ -338,7 +338,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
         ({"passes": 0}, ValueError, "passes must be at least 1, got 0"),
         ({"every": 0}, ValueError, "every must be at least 1, got 0"),
         ({"n_runs": 0}, ValueError, "n_runs must be at least 1, got 0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, negative or at least 1, got 0"),
         ({"y": np.where(np.arange(120) == 7, "rare", "many")}, ValueError,
          "y must have rows of 'rare' in more than one fold, got 1 in one"),
         ({"y": np.arange(120) // 2}, ValueError, "X must have more rows than classes in every run"),

@@ -29,7 +29,7 @@ def test_settings_are_the_keywords_of_solvers():
         ({"tol": -0.1}, ValueError, r"tol must be in \[0, 1\), got -0.1"),
         ({"tol": "small"}, TypeError, "tol must be a number, got 'small'"),
         ({"max_iter": 0}, ValueError, "max_iter must be at least 1, got 0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, negative or at least 1, got 0"),
         ({"verbose": -1}, ValueError, "verbose must be at least 0, got -1"),
     ],
 )

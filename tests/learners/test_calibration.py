@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import logsumexp, softmax
 
-from surelearn import SureClassifier
+from surelearn import SureClassifier, _core
 from surelearn.learners.answers.classifier import scorer
 from surelearn.learners.calibration import Follower, class_positions, kept_back, kept_in_block
 from surelearn.read import Labels
 from surelearn.rows import rows_of
+
+#: The largest log of a temperature.
+BOUND = np.log(1e4)
 
 
 def labels(codes, n_classes=2):
@@ -82,3 +86,79 @@ def test_a_sure_follower_hardly_moves(noisy):
     sure = Follower(1.0, 1e9).after(scorer(clf), rows, y)
     assert sure.log_temperature == pytest.approx(1.0, abs=1e-4)
     assert sure.precision == pytest.approx(0.5e9, rel=1e-5)
+
+
+@st.composite
+def stream_blocks(draw):
+    """Scores of kept rows, their classes, the factor of the scores, and what earlier blocks say."""
+    n, width = draw(st.integers(1, 30)), draw(st.sampled_from([1, 2, 3, 20]))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    scores = rng.normal(size=(n, width)) * 10 ** rng.uniform(-4, 4)
+    best = scores.argmax(axis=1) if width > 1 else (scores[:, 0] > 0).astype(int)
+    y = np.where(rng.random(n) < rng.random(), best, rng.integers(0, max(width, 2), n))
+    start = draw(st.sampled_from([0.0, -9.21, 9.3, -11.5]) | st.floats(-9, 9))
+    return scores, y.astype(np.int64), rng.uniform(0.1, 3), start, 10 ** rng.uniform(-3, 4)
+
+
+@example((np.array([[1e200, -1e200]]), np.array([1]), 1.7, 0.0, 1.0))
+@example((np.array([[0.0, 0.0, 0.0]]), np.array([1]), 1.7, 0.5, 1.0))
+@example((np.zeros((0, 3)), np.zeros(0, np.int64), 1.7, 0.5, 1.0))
+@given(stream_blocks())
+def test_a_temperature_moves_to_the_minimum_that_slow_steps_find(block):
+    scores, y, factor, start, precision = block
+    t, curvature = _core.followed_temperature(*block)
+    loss, slope = slow_loss(scores, y, factor)
+
+    def total(t):
+        return loss(t) + 0.5 * precision * (t - start) ** 2
+
+    def slope_of_total(t):
+        return slope(t) + precision * (t - start)
+
+    assert abs(t) <= BOUND
+    least = min(total(x) for x in np.linspace(-BOUND, BOUND, 301))
+    assert total(t) <= least + 1e-12 * max(1.0, abs(least))
+    if 0.0 < curvature < np.inf and abs(t) < BOUND:  # halve until it is known to the last digit
+        low, high = t - 1e-3, t + 1e-3
+        assert slope_of_total(low) < 0 < slope_of_total(high)
+        while (middle := 0.5 * (low + high)) not in (low, high):
+            low, high = (middle, high) if slope_of_total(middle) < 0 else (low, middle)
+        assert t == pytest.approx(low, abs=1e-9)
+    second = (loss(t + 0.1) - 2 * loss(t) + loss(t - 0.1)) / 0.01
+    assert curvature == pytest.approx(second, rel=1e-6, abs=1e-9 * (1 + loss(t)) / 0.01)
+
+
+def slow_loss(scores, y, factor):
+    """The log loss of some rows as a function of log tau, and its derivative."""
+    if scores.shape[1] == 1:
+        scores = np.concatenate([0 * scores, scores], axis=1)
+    rows = np.arange(len(y))
+    own = scores[rows, y][:, None] if len(y) else np.zeros((0, 1))
+    gaps = factor * (scores - own)
+
+    def powers(t):
+        return gaps * np.exp(-t)
+
+    def loss(t):
+        return float(logsumexp(powers(t), axis=1).sum())
+
+    def slope(t):
+        return float(-np.exp(-t) * (softmax(powers(t), axis=1) * gaps).sum())
+
+    return loss, slope
+
+
+def test_scores_beyond_doubles_are_clipped():
+    most = np.finfo(float).max
+    ties = np.array([[np.inf, np.inf], [most, -np.inf], [-most, most]])
+    right = _core.followed_temperature(ties, np.array([0, 0, 1]), 1e4, 0.0, 1.0)
+    assert right == pytest.approx((0.0, 0.0))
+    assert _core.followed_temperature(ties, np.array([0, 1, 1]), 1e4, 0.0, 1.0)[0] > 9
+
+
+def test_unknown_scores_are_refused_by_a_follower(noisy, monkeypatch):
+    clf, _, y = noisy
+    asked = scorer(clf)
+    monkeypatch.setattr(type(asked), "class_scores", lambda *_: np.array([[np.nan]]))
+    with pytest.raises(ValueError, match=r"finite, got an overflow in double precision in row 0"):
+        Follower().after(asked, None, y[:1])

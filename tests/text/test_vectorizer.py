@@ -338,7 +338,7 @@ def test_other_settings_start_other_names():
         ({"ngram_range": "12"}, ["a"], ValueError, "'ngram_range' parameter"),
         ({"ngram_range": (2, 1)}, ["a"], ValueError, "lower boundary larger than the upper"),
         ({"norm": "l3"}, ["a"], ValueError, "'norm' parameter"),
-        ({"n_jobs": 0}, ["a"], ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"n_jobs": 0}, ["a"], ValueError, "n_jobs must be None, negative or at least 1, got 0"),
         ({"analyzer": "syllable"}, ["a"], ValueError, "'analyzer' parameter"),
     ],
 )

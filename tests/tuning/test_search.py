@@ -285,7 +285,7 @@ def test_the_rest_is_checked_too():
     X, y = problem(2)
     with pytest.raises(TypeError, match="estimator must be a SureClassifier, got 'arow'"):
         tune("arow", X, y)
-    with pytest.raises(ValueError, match="n_jobs must be None, -1 or at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_jobs must be None, negative or at least 1, got 0"):
         tune(SureClassifier(), X, y, n_jobs=0)
     with pytest.raises(ValueError, match="two classes"):
         tune(SureClassifier(), X, np.zeros(len(y)))

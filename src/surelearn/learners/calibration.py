@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import probability
 from surelearn.learners.label_scoring import LabelScorer, indicator
 from surelearn.learners.scoring import MeanScorer, Scorer
 from surelearn.read import Labels
@@ -22,8 +21,8 @@ _SHARE, _MOST = 20, 2000
 #: Rows of smaller classes are not kept back. With few rows many classes are small, and a
 #: temperature from the large ones alone would not fit them.
 _SMALLEST_CLASS = 5
-#: What earlier blocks of a stream count for after each block, and the step of a second difference.
-_MEMORY, _STEP = 0.5, 0.1
+#: What earlier blocks of a stream count for after each block.
+_MEMORY = 0.5
 
 
 def kept_back(labels: Labels) -> NDArray[np.int64]:
@@ -47,7 +46,9 @@ def kept_in_block(labels: Labels) -> NDArray[np.int64]:
     """
     n = labels.n_rows
     rows = np.arange(n // 2 + _SHARE // 4, n, _SHARE // 2, dtype=np.int64)
-    return rows[np.isin(labels.codes[rows], np.delete(labels.codes, rows))]
+    counts, kept = (np.bincount(codes, minlength=1) for codes in (labels.codes, labels.codes[rows]))
+    counts[: len(kept)] -= kept
+    return rows[counts[labels.codes[rows]] > 0]
 
 
 def class_positions(asked: Scorer, labels: Labels) -> NDArray[np.int64]:
@@ -84,15 +85,5 @@ class Follower(NamedTuple):
 
     def after(self, asked: MeanScorer, rows: Any, places: NDArray[np.int64]) -> Follower:
         """Moved by rows that the model has not learnt, given the position of each row's class."""
-        losses = asked.log_losses(rows, places)
-        start, prior = self.log_temperature, self.precision
-
-        def loss(theta: float) -> float:
-            return float(losses(np.exp(theta)).sum())
-
-        best = probability.best_temperature(
-            lambda tau: -losses(tau).sum(keepdims=True) - 0.5 * prior * (np.log(tau) - start) ** 2
-        )
-        theta = float(np.log(best))
-        curvature = (loss(theta + _STEP) - 2 * loss(theta) + loss(theta - _STEP)) / _STEP**2
-        return Follower(theta, _MEMORY * prior + max(curvature, 0.0))
+        theta, curvature = asked.followed_temperature(rows, places, *self)
+        return Follower(theta, _MEMORY * self.precision + max(curvature, 0.0))

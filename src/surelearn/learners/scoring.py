@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn import _check, decode, probability, rules
+from surelearn import _check, _core, decode, probability, rules
 from surelearn.learners import reductions
 from surelearn.read import Labels
 from surelearn.weights import Full, Layout, Leads
@@ -334,9 +334,22 @@ class MeanScorer(Scorer):
         scores, own = one_or_many(self.class_scores(rows)), (np.arange(len(places)), places)
         if scores.ndim > 1:
             return lambda tau: -self._soft(scores, tau, log=True)[own]
-        # A stream asks for some fifty temperatures after each block, most often of two classes.
         rival = np.where(places == 1, -scores, scores)
         return lambda tau: np.asarray(np.logaddexp(0.0, self._over(tau, rival)))
+
+    def followed_temperature(
+        self, rows: Any, places: NDArray[np.int64], log_temperature: float, precision: float
+    ) -> tuple[float, float]:
+        """As `calibration.Follower` says: where log tau moves, and the curvature of the loss there.
+
+        `log_temperature` and `precision` are the mean and the precision of log tau before.
+        """
+        scores = one_or_many(self.class_scores(rows))
+        if np.isnan(scores).any():
+            _softmax(scores, log=False)  # raises
+        scores = np.ascontiguousarray(scores).reshape(len(scores), -1)
+        factor = float(_LOGISTIC / np.sqrt(self.rule.label_noise or 1.0))
+        return _core.followed_temperature(scores, places, factor, log_temperature, precision)
 
     def _of_moments(self, mean: Array, own: Array, *, log: bool = False) -> Array:
         scores = mean if self.model.code is None else self._decoded(mean, own)

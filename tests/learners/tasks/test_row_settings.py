@@ -31,7 +31,7 @@ from surelearn import SureClassifier, constraints, rules
         ({"class_weight": "even"}, ValueError, "class_weight must be None, 'balanced' or a dict"),
         ({"class_weight": {"no": -1}}, ValueError, r"class_weight\['no'\] must be in \[0, inf\)"),
         ({"n_jobs": "all"}, TypeError, "n_jobs must be a whole number"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must be None, -1 or at least 1, got 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, negative or at least 1, got 0"),
         ({"verbose": "a lot"}, TypeError, "verbose must be a whole number, got 'a lot'"),
         ({"rule": rules.Rule()}, TypeError, "rule must be one of 'variance'"),
         ({"covariance": "half"}, ValueError, "covariance must be one of 'diagonal', 'full', got"),

@@ -180,9 +180,7 @@ class RowTrainable:
             self.reader.register(block.features)
         if number > self.kept_until or block.labels.starts is not None:
             new = number == 1
-            self._learn_some(
-                block, None, order, number=number, starts_pass=starts_pass, counting=new
-            )
+            self._learn_some(block, order, number=number, starts_pass=starts_pass, counting=new)
         elif self.kept_until == 1:
             self._learn_halves(block, starts_pass=starts_pass)
         else:
@@ -191,11 +189,18 @@ class RowTrainable:
 
     def _learn_halves(self, block: RowBlock, *, starts_pass: bool) -> None:
         """Learn a block of a single pass, and predict some rows of its second half on the way."""
-        first, second = np.arange(block.size // 2), np.arange(block.size // 2, block.size)
-        self._learn_some(block, first, number=1, starts_pass=starts_pass, counting=True)
+        middle = block.size // 2
+        if middle:
+            first = block.part(0, middle)
+            self._learn_some(first, number=1, starts_pass=starts_pass, counting=True)
         self._follow(block, kept_in_block(block.labels))
-        starts_pass = starts_pass and not len(first)
-        self._learn_some(block, second, number=1, starts_pass=starts_pass, counting=True)
+        try:
+            second = block.part(middle, block.size)
+            starts_pass = starts_pass and not middle
+            self._learn_some(second, number=1, starts_pass=starts_pass, counting=True)
+        except Refused as error:
+            error.place += middle
+            raise
 
     def _learn_without(
         self, block: RowBlock, order: Order, *, number: int, starts_pass: bool
@@ -205,10 +210,10 @@ class RowTrainable:
         every = np.arange(block.size) if order is None else order
         rows = every[~np.isin(every, kept)]
         new = number == 1
-        self._learn_some(block, rows, number=number, starts_pass=starts_pass, counting=new)
+        self._learn_rows(block, rows, number=number, starts_pass=starts_pass, counting=new)
         if number == self.kept_until:
             self._follow(block, kept)
-            self._learn_some(block, kept, number=1, starts_pass=False, counting=False)
+            self._learn_rows(block, kept, number=1, starts_pass=False, counting=False)
         elif len(kept):
             some = block.take(kept)
             rows_kept = self.reader.weighed(some.rows, counting=new)
@@ -216,29 +221,38 @@ class RowTrainable:
                 right = scorer_of(self.model, self.settings.rule).right(rows_kept, some.labels)
                 self.model.mistakes[-1] += int(np.count_nonzero(~right))
 
+    def _learn_rows(
+        self,
+        block: RowBlock,
+        rows: NDArray[np.int64],
+        *,
+        number: int,
+        starts_pass: bool,
+        counting: bool,
+    ) -> None:
+        """Learn some rows of a block of a stream, in this order."""
+        if not len(rows):
+            return
+        try:
+            some = block.take(rows)
+            self._learn_some(some, number=number, starts_pass=starts_pass, counting=counting)
+        except Refused as error:
+            error.place = int(rows[error.place])
+            raise
+
     def _learn_some(
         self,
         block: RowBlock,
-        rows: NDArray[np.int64] | None,
         order: Order = None,
         *,
         number: int,
         starts_pass: bool,
         counting: bool,
     ) -> None:
-        """Learn a block of a stream, or some of its rows in this order, and count its documents."""
-        if rows is not None:
-            if not len(rows):
-                return
-            block = block.take(rows)
-        try:
-            with self._weighed(block.rows, self.model, counting=counting) as weighed:
-                part = block._replace(rows=weighed)
-                self._learn(part, order, number=number, starts_pass=starts_pass, report=None)
-        except Refused as error:
-            if rows is not None:
-                error.place = int(rows[error.place])
-            raise
+        """Learn a block of a stream, or a part of one, and count its documents."""
+        with self._weighed(block.rows, self.model, counting=counting) as weighed:
+            part = block._replace(rows=weighed)
+            self._learn(part, order, number=number, starts_pass=starts_pass, report=None)
 
     def _follow(self, block: RowBlock, kept: NDArray[np.int64]) -> None:
         """Move the temperature by rows that have not been learnt."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.sparse import issparse
 
 from surelearn import _check, _core
@@ -59,15 +58,6 @@ class Features(NamedTuple):
         _check.sound_rows(rows.fault)
         return rows
 
-    def take(self, rows: Any) -> Features:
-        """Some rows, by numbers or a slice; words have been met before."""
-        if not self.is_sparse:
-            return Features((self.arrays[0][rows],), self.n_features)
-        starts, features, values = self.arrays
-        shape = len(starts) - 1, self.n_features
-        some = sparse.csr_matrix((values, features, starts), shape)[rows]
-        return Features((some.indptr, some.indices, some.data), self.n_features)
-
 
 class RowBlock(NamedTuple):
     """Labelled rows as the core wants them; rows of weight zero have been dropped.
@@ -85,7 +75,7 @@ class RowBlock(NamedTuple):
     span : tuple of int, optional
         Which of the rows belong to the block; None: all.
     features : Features, optional
-        The arrays behind the rows of a stream.
+        The arrays behind all rows of a block of a stream.
     named : optional
         Where the names in the rows are, for those who remember them once learnt.
     """
@@ -108,11 +98,17 @@ class RowBlock(NamedTuple):
         """Number of rows."""
         return self.labels.n_rows if self.span is None else self.span[1] - self.span[0]
 
-    def take(self, rows: Any) -> RowBlock:
-        """Some rows of a block of a stream, by numbers or a slice."""
-        assert self.features is not None
-        weight = None if self.weight is None else self.weight[rows]
-        return RowBlock.read(self.features.take(rows), self.labels.take(rows), weight)
+    def part(self, begin: int, end: int) -> RowBlock:
+        """The rows of a stretch of a block of a stream, in place."""
+        return self._some(self.rows.part(begin, end), slice(begin, end))
+
+    def take(self, numbers: NDArray[np.int64]) -> RowBlock:
+        """Copies of some rows of a block of a stream."""
+        return self._some(self.rows.take(numbers), numbers)
+
+    def _some(self, rows: _core.Rows, which: Any) -> RowBlock:
+        weight = None if self.weight is None else self.weight[which]
+        return self._replace(rows=rows, labels=self.labels.take(which), weight=weight, span=None)
 
     @classmethod
     def read(
