@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -61,19 +61,47 @@ struct Quoted {
     return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
 }
 
+#if defined(__SSE2__)
+/// Where sixteen characters have a quote, a backslash or a control character: a bit for each.
+[[nodiscard]] inline unsigned special_in(const __m128i& v) noexcept {
+    const __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+    const __m128i escape = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
+    const __m128i found = _mm_or_si128(_mm_or_si128(quote, escape), control);
+    return static_cast<unsigned>(_mm_movemask_epi8(found));
+}
+#endif
+
 /// The first quote, backslash or control character; `end` if there is none.
 [[nodiscard]] inline const char* find_special(const char* p, const char* end) noexcept {
 #if defined(__SSE2__)
     for (; end - p >= 16; p += 16) {
         const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-        const __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
-        const __m128i escape = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
-        const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
-        const int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, escape), control));
-        if (found != 0) return p + std::countr_zero(static_cast<unsigned>(found));
+        const unsigned found = special_in(v);
+        if (found != 0) return p + std::countr_zero(found);
     }
 #endif
     while (p < end && !is_special(*p)) ++p;
+    return p;
+}
+
+/// So many bytes behind the characters that `copy_plain` has written may be overwritten.
+inline constexpr std::size_t copy_padding = 16;
+
+/// Copies characters up to the first quote, backslash or control character, and returns its place;
+/// `end` if there is none. `to` moves behind the copy.
+[[nodiscard]] inline const char* copy_plain(const char* p, const char* end, char*& to) noexcept {
+#if defined(__SSE2__)
+    for (; end - p >= 16; p += 16, to += 16) {
+        const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
+        const unsigned found = special_in(v);
+        if (found == 0) continue;
+        to += std::countr_zero(found);
+        return p + std::countr_zero(found);
+    }
+#endif
+    while (p < end && !is_special(*p)) *to++ = *p++;
     return p;
 }
 
@@ -90,17 +118,24 @@ struct Quoted {
     return p;
 }
 
+/// What a letter after a backslash means; 0: nothing.
+inline constexpr auto short_escapes = [] {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
+    std::array<std::uint8_t, 256> table{};
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+        table[static_cast<unsigned char>(letters[i])] = static_cast<std::uint8_t>(meant[i]);
+    }
+    return table;
+}();
+
 /// Reads what follows a backslash: one character, perhaps of two surrogates. nullptr if there is
 /// no such escape, or a surrogate alone.
 [[nodiscard]] inline const char* read_escape(const char* p, const char* end, std::uint32_t& code) {
-    constexpr std::string_view short_ones = "\"\\/bfnrt";
-    constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
     if (p == end) return nullptr;
     if (*p != 'u') {
-        const std::size_t which = short_ones.find(*p);
-        if (which == std::string_view::npos) return nullptr;
-        code = static_cast<unsigned char>(meant[which]);
-        return p + 1;
+        code = short_escapes[static_cast<unsigned char>(*p)];
+        return code == 0 ? nullptr : p + 1;
     }
     p = read_hex(p + 1, end, code);
     if (p == nullptr || !is_surrogate(code)) return p;
@@ -127,21 +162,20 @@ struct Quoted {
     return p + 1;
 }
 
-/// Writes the characters of a string, which are never more bytes than it has; returns their end.
-[[nodiscard]] inline char* unescape(const Quoted& string, char* to) {
-    const char* p = string.inside.data();
-    const char* const end = p + string.inside.size();
-    while (p < end) {
-        const auto* const escape = string.escaped ? find_special(p, end) : end;
-        const auto plain = static_cast<std::size_t>(escape - p);
-        std::memcpy(to, p, plain);
-        to += plain;
-        if (escape == end) break;
+/// Reads a string whose first quote is before p, and writes its characters, which are never more
+/// bytes than it has; returns what is behind it. `to` moves behind the characters.
+[[nodiscard]] inline const char* copy_string(const char* p, const char* end, char*& to) {
+    for (p = copy_plain(p, end, to); p < end && *p == '\\'; p = copy_plain(p, end, to)) {
         std::uint32_t code = 0;
-        p = read_escape(escape + 1, end, code);
-        to += put_utf8(code, to);
+        p = read_escape(p + 1, end, code);
+        if (p == nullptr) return nullptr;
+        if (code < 0x80) {
+            *to++ = static_cast<char>(code);
+        } else {
+            to += put_utf8(code, to);
+        }
     }
-    return to;
+    return p == end || *p != '"' ? nullptr : p + 1;
 }
 
 [[nodiscard]] inline const char* read_digits(const char* p, const char* end) noexcept {
@@ -235,7 +269,7 @@ struct Quoted {
 class JsonReader {
 public:
     JsonReader(const JsonFields& fields, std::size_t size) : fields_(fields) {
-        records_.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(size);
+        records_.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(size + json::copy_padding);
         first_ = end_ = reinterpret_cast<char*>(records_.bytes.get());
     }
 
@@ -277,11 +311,9 @@ private:
     }
 
     [[nodiscard]] const char* read_text(const char* p, const char* end) {
-        json::Quoted text;
-        p = *p == '"' && !has_text_ ? json::read_string(p + 1, end, text) : nullptr;
+        p = *p == '"' && !has_text_ ? json::copy_string(p + 1, end, end_) : nullptr;
         if (p == nullptr) return nullptr;
         has_text_ = true;
-        end_ = json::unescape(text, end_);
         records_.starts.push_back(static_cast<std::int32_t>(end_ - first_));
         return p;
     }
@@ -307,8 +339,9 @@ private:
             add_label(label.inside);
             return p;
         }
-        scratch_.resize(label.inside.size());
-        const char* const last = json::unescape(label, scratch_.data());
+        scratch_.resize(label.inside.size() + json::copy_padding);
+        char* last = scratch_.data();
+        p = json::copy_string(label.inside.data(), end, last);
         add_label({scratch_.data(), static_cast<std::size_t>(last - scratch_.data())});
         return p;
     }

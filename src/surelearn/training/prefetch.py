@@ -20,7 +20,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 W = TypeVar("W")
 
-#: Results per thread that may wait: enough to keep threads busy, few enough to save memory.
+#: Items under way beside one for each thread: enough to keep threads busy, and so few that a result
+#: is still in the cache of the processor when the caller takes it.
 _WAITING = 2
 
 #: How often to try to stop a source that is no longer needed.
@@ -79,7 +80,7 @@ class _Ahead(Generic[T, R]):
 
     def start(self) -> bool:
         """Start the threads; returns whether there is one that draws."""
-        for _ in range(_WAITING * self._threads):
+        for _ in range(self._threads + _WAITING):
             self.make_room()
         # Such threads do not keep the process alive: a source may block for ever.
         self._is_drawing = _started(self._draw)
