@@ -72,6 +72,7 @@ LAYERS = [
         "sparse_difference.hpp",
         "column_updates.hpp",
         "transaction.hpp",
+        "lane_transaction.hpp",
         "constraints.hpp",
         "log_probability.hpp",
         "temperature.hpp",

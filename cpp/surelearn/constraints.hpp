@@ -32,21 +32,28 @@ enum class Outcome { refused, unmoved, moved };
     return std::isfinite(step.alpha) && std::isfinite(step.gain);
 }
 
-/// The constraints of one round, as every transaction provides them.
+/// The constraints of one round, for steps one after the other.
 template <class S>
-concept ConstraintSystem =
-    requires(S& system, const S& fixed, std::size_t r, const Step& step, Projection projection,
-             std::span<const Step> steps, std::span<const double> given, std::span<double> out) {
+concept StepSystem =
+    requires(S& system, const S& fixed, std::size_t r, const Step& step, Projection projection) {
         { fixed.size() } -> std::same_as<std::size_t>;
         { fixed.margin(r) } -> std::same_as<Moments>;
-        { fixed.gram(r, r) } -> std::same_as<double>;
         { system.apply(r, step, projection) } -> std::same_as<bool>;
+    };
+
+/// The same for steps together, as every `Transaction` provides them.
+template <class S>
+concept ConstraintSystem =
+    StepSystem<S> &&
+    requires(S& system, const S& fixed, std::size_t r, Projection projection,
+             std::span<const Step> steps, std::span<const double> given, std::span<double> out) {
+        { fixed.gram(r, r) } -> std::same_as<double>;
         { system.apply_together(steps, given, projection) } -> std::same_as<bool>;
         fixed.shrunk(given, out, out);
     };
 
 /// One step after the other, each from the result of the last. `step_of(r, margin)` asks the rule.
-template <ConstraintSystem S, class StepOf>
+template <StepSystem S, class StepOf>
 [[nodiscard]] Outcome sequential(S& transaction, Projection projection, StepOf&& step_of) {
     Outcome outcome = Outcome::unmoved;
     for (std::size_t r = 0; r < transaction.size(); ++r) {

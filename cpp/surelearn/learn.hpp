@@ -283,26 +283,46 @@ private:
     /// Several constraints, or one to meet exactly: by a transaction.
     [[nodiscard]] Outcome many(const RowView& row, std::span<const Side> sides, std::size_t y,
                                double weight) {
+        if constexpr (requires { scratch_.lanes; }) {
+            const bool in_lanes = method_.scheme.kind == Scheme::Kind::sequential &&
+                                  scratch_.lanes.takes(weights_, sides.size());
+            if (in_lanes) return in_turn(scratch_.lanes, row, sides, y, weight);
+        }
         auto& transaction = scratch_.transaction;
+        if (method_.scheme.kind == Scheme::Kind::sequential) {
+            return in_turn(transaction, row, sides, y, weight);
+        }
         transaction.load(weights_, row, sides);
-        const auto step_of = [&](std::size_t r, const Moments& margin) {
+        const Outcome outcome = method_.scheme.kind == Scheme::Kind::exact
+                                    ? all_at_once(y, weight)
+                                    : parallel(transaction, method_.projection, method_.scheme,
+                                               steps_of(transaction, y, weight));
+        return committed(transaction, outcome);
+    }
+
+    /// Several constraints, one after the other.
+    template <class System>
+    [[nodiscard]] Outcome in_turn(System& transaction, const RowView& row,
+                                  std::span<const Side> sides, std::size_t y, double weight) {
+        transaction.load(weights_, row, sides);
+        const auto step_of = steps_of(transaction, y, weight);
+        return committed(transaction, sequential(transaction, method_.projection, step_of));
+    }
+
+    /// What asks the rule for the step of a constraint, given its margin.
+    template <class System>
+    [[nodiscard]] auto steps_of(const System& transaction, std::size_t y, double weight) {
+        return [&, y, weight](std::size_t r, const Moments& margin) {
             const auto gather = [&] { return transaction.shares(r, scratch_.shares); };
             const double cost = targets_.cost_of(y, scratch_.rivals[r]);
             return costed_step(method_.rule, cost, margin, weight, gather);
         };
-        Outcome outcome = Outcome::unmoved;
-        switch (method_.scheme.kind) {
-            case Scheme::Kind::exact:
-                outcome = all_at_once(y, weight);
-                break;
-            case Scheme::Kind::parallel:
-                outcome = parallel(transaction, method_.projection, method_.scheme, step_of);
-                break;
-            default:
-                outcome = sequential(transaction, method_.projection, step_of);
-        }
-        if (outcome == Outcome::moved && !transaction.commit(weights_)) return Outcome::refused;
-        return outcome;
+    }
+
+    template <class System>
+    [[nodiscard]] Outcome committed(const System& transaction, Outcome outcome) {
+        const bool moved = outcome == Outcome::moved;
+        return moved && !transaction.commit(weights_) ? Outcome::refused : outcome;
     }
 
     [[nodiscard]] Outcome all_at_once(std::size_t y, double weight) {

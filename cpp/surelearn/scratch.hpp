@@ -8,6 +8,7 @@
 #include "surelearn/column_updates.hpp"
 #include "surelearn/decode.hpp"
 #include "surelearn/exact.hpp"
+#include "surelearn/lane_transaction.hpp"
 #include "surelearn/transaction.hpp"
 #include "surelearn/types.hpp"
 #include "surelearn/weights.hpp"
@@ -23,9 +24,17 @@ struct TransactionOf<W> {
     Transaction<W> transaction;
 };
 
+/// Working memory for weights whose columns are moved side by side.
+template <Weights W>
+struct LanesOf {};
+template <class T>
+struct LanesOf<Diagonal<T>> {
+    LaneTransaction<T> lanes;
+};
+
 /// Working memory of a pass.
 template <Weights W, class M>
-struct Scratch : TransactionOf<W> {
+struct Scratch : TransactionOf<W>, LanesOf<W> {
     typename M::Buffer row;
     typename W::Work work;
     std::vector<double> shares;

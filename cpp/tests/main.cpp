@@ -24,6 +24,7 @@
 #include "test_graph.hpp"
 #include "test_growth.hpp"
 #include "test_hashing.hpp"
+#include "test_lanes.hpp"
 #include "test_learn.hpp"
 #include "test_merge.hpp"
 #include "test_normal.hpp"
@@ -102,6 +103,7 @@ int main() {
     run(covariance_tests, count);
     run(full_tests, count);
     run(dual_tests, count);
+    run(lanes_tests, count);
     run(learn_tests, count);
     run(top_two_tests, count);
     run(custom_tests, count);

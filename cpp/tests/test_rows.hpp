@@ -289,6 +289,25 @@ inline void matrices_may_be_empty() {
     CHECK(!blank.inspect() && blank.row(1, buffer).size() == 0);
 }
 
+/// A part outlives the matrix it was cut from, also where that was put in order in a copy.
+inline void parts_and_copies_of_rows_are_rows() {
+    Csr<std::int64_t, double> messy{.index = {7, 4, 1, 1}, .value = {0.25, -1.5, 1.5, 0.5}};
+    messy.n_features = 9;
+    messy.start = {0, 0, 4, 4};
+    const auto made = [&](auto f) {
+        auto matrix = messy.matrix();
+        CHECK(!matrix.inspect());
+        return f(matrix);
+    };
+    CHECK(rows::is_sample(made([](const auto& matrix) { return matrix.part(1, 3); }), 0));
+    const std::vector<std::int64_t> numbers{2, 1, 1};
+    const auto copies = made([&](const auto& matrix) { return matrix.take(numbers); });
+    CHECK(copies.size() == 3 && rows::is_sample(copies, 1) && rows::is_sample(copies, 2));
+    CHECK(copies.part(1, 2).size() == 1 && rows::is_sample(copies.part(1, 2), 0));
+    CHECK(made([](const auto& matrix) { return matrix.part(3, 3); }).size() == 0);
+    CHECK(made([](const auto& matrix) { return matrix.take({}); }).size() == 0);
+}
+
 inline constexpr std::array rows_tests{
     Test{"every form gives the same row", every_form_gives_the_same_row},
     Test{"inspect finds every fault", inspect_finds_every_fault},
@@ -298,6 +317,7 @@ inline constexpr std::array rows_tests{
     Test{"a fall inside a row is not missed", a_fall_inside_a_row_is_not_missed},
     Test{"long rows are put in order too", long_rows_are_put_in_order_too},
     Test{"copies share what was put in order", copies_share_what_was_put_in_order},
+    Test{"parts and copies of rows are rows", parts_and_copies_of_rows_are_rows},
     Test{"matrices may be empty", matrices_may_be_empty},
 };
 
