@@ -13,6 +13,7 @@
 #include "bind.hpp"
 #include "surelearn/jsonl.hpp"
 #include "surelearn/svmlight.hpp"
+#include "surelearn/utf8.hpp"
 #include "surelearn/vw.hpp"
 
 namespace surelearn::bind {
@@ -120,6 +121,14 @@ constexpr const char* candidates_doc =
 }  // namespace
 
 void bind_read(nb::module_& m) {
+    m.def(
+        "count_newlines",
+        [](const nb::bytes& block) {
+            const std::string_view text(block.c_str(), block.size());
+            const nb::gil_scoped_release release;
+            return count_of(text, '\n');
+        },
+        nb::arg("block"), "Number of newlines.");
     m.def("parse_jsonl", &jsonl, nb::arg("block"), nb::kw_only(), nb::arg("text"),
           nb::arg("label").none(), nb::arg("kind"), jsonl_doc);
     m.def("parse_svmlight32", &svmlight<float>, nb::arg("block"), nb::kw_only(),

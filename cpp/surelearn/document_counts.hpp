@@ -99,7 +99,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_logs = std::size_t{1} << 16;
+    /// Common words have large counts: few of them, so that the processor's cache holds what is
+    /// read.
+    static constexpr std::size_t most_logs = std::size_t{1} << 20;
 
     /// Makes sure that more documents can be counted, and that their logarithms are in the table.
     void make_room(std::uint64_t more) {
@@ -108,7 +110,7 @@ private:
         }
         const auto wanted =
             static_cast<std::size_t>(std::min<std::uint64_t>(n_ + more + 2, most_logs));
-        logs_.reserve(wanted);
+        if (wanted > logs_.capacity()) logs_.reserve(std::max(wanted, 2 * logs_.capacity()));
         while (logs_.size() < wanted) {
             logs_.push_back(detail::log(static_cast<double>(logs_.size())));
         }

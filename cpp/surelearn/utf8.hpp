@@ -73,4 +73,17 @@ namespace detail {
     return true;
 }
 
+/// How often a character of ASCII occurs.
+[[nodiscard]] inline std::size_t count_of(std::string_view text, char c) noexcept {
+    std::size_t found = 0;
+    while (!text.empty()) {
+        const std::string_view some = text.substr(0, 255);  // their number fits a byte
+        std::uint8_t n = 0;
+        for (const char x : some) n = static_cast<std::uint8_t>(n + (x == c ? 1 : 0));
+        found += n;
+        text.remove_prefix(some.size());
+    }
+    return found;
+}
+
 }  // namespace surelearn

@@ -606,6 +606,9 @@ class DocumentCounts:
     @property
     def n_features(self) -> int: ...
 
+def count_newlines(block: bytes) -> int:
+    """Number of newlines."""
+
 def parse_jsonl(block: bytes, *, text: str, label: str | None, kind: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.int32], list[str]] | None:
     """
     (starts of texts, texts in UTF-8, number of each label, labels as they are written); None if a line is not plain.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reading import blocks_of, check_going_on, dumped, rows
-from surelearn import read
+from surelearn import _core, read
 from surelearn.read._files import File
 from surelearn.read._lines import lines_of
 
@@ -110,3 +110,10 @@ def test_only_plain_files_end_at_their_size(tmp_path):
         source = read.batches(tmp_path / name, encoding=encoding)
         assert rows(source) == rows(tmp_path / "a.jsonl")
         assert source.end_of(0) == end
+
+
+@given(st.binary(max_size=30), st.integers(0, 40), st.binary(max_size=30))
+def test_newlines_are_counted(before, times, after):
+    data = before + b"\n" * 7 * times + after
+    assert _core.count_newlines(data) == data.count(b"\n")
+    assert _core.count_newlines(data * 20) == (data * 20).count(b"\n")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from surelearn import _core
 from surelearn._check import BadInput, NoRecords
 from surelearn.read._batch import Batch, Place, Sentences, Source
 from surelearn.read._encoding import not_utf16
@@ -264,7 +265,7 @@ def lines_of(
         place, before = start, stream.consumed
         for data in split(stream):
             first = place.line + 1
-            n_lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
+            n_lines = _core.count_newlines(data)
             n_lines += not data.endswith(b"\n")
             at = place.at + len(data)
             place = Place(start.file, at, place.line + n_lines, _mark(data))
