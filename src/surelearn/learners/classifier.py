@@ -78,7 +78,8 @@ class SureClassifier(RowLearner):
         merged. It changes the result, `n_jobs` never does. `partial_fit` and `learn_one` go on with
         the one merged model.
     n_jobs : int or None, default None
-        Threads that learn shards, or one update with a large full covariance, and that predict.
+        Threads that learn shards, the problems of ``"ovr"`` and ``"ecoc"`` or many labels in `fit`,
+        or one update with a large full covariance, and that predict.
         None: one, or as many as a context such as `joblib.parallel_config` says; -1: as many as
         there are cores, -2: one less, and so on. Never more than there are cores, as far as the
         process may use them. A file does not store it.
