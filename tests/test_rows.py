@@ -11,7 +11,7 @@ from scipy import sparse
 import strategies
 from driver import Learnt, learn, make, method
 from reference.rules import FIRST_ORDER
-from surelearn.rows import crossed, in_order, rows_of, rows_of_dict
+from surelearn.rows import crossed, in_order, non_zeros, rows_of, rows_of_dict
 from surelearn.weights import Targets
 
 
@@ -56,6 +56,22 @@ def test_every_form_of_a_row_gives_the_same_bits(problem, rule, value):
     want = trained([rows_of(np.ascontiguousarray(X.astype(value)))])
     for name, rows_list in forms.items():
         assert trained(rows_list) == want, name
+
+
+def test_features_that_are_not_zero_are_summed_as_the_core_sums_them():
+    dense = np.array([0.0, 1.0, -2.0, 0.0, 0.5])
+    values, features = [1.5, 3.0, -2.0, -0.5, 0.5, -3.0], [1, 3, 2, 1, 4, 3]
+    for row in (
+        dense,
+        dense[np.newaxis],
+        sparse.coo_array(dense),
+        sparse.csr_array((values, features, [0, 6]), shape=(1, 5)),  # twice 1 and 3
+        {4: 0.5, 1: 1.0, 2: -2.0, 0: 0.0},
+    ):
+        found = non_zeros(row)
+        assert [part.tolist() for part in found] == [[1, 2, 4], [1.0, -2.0, 0.5]]
+    close = sparse.csr_array((np.float32([1, 2**-24, 2**-24]), [0, 0, 0], [0, 3]), shape=(1, 1))
+    assert non_zeros(close)[1].tolist() == [1 + 2**-23]  # in double, then rounded
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

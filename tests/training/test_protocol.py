@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from surelearn import files, read
+from surelearn import constraints, files, read, rules
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.position import StreamPosition
-from surelearn.training.protocol import Packed
+from surelearn.training.protocol import Packed, UpdateMethod
 from surelearn.training.shards import Rounds, Shard, train_shards
 from surelearn.training.stream import SingleLearner, StreamOptions, StreamTrainer, train
 from surelearn.training.stream_shards import StreamShards
@@ -220,3 +220,11 @@ def test_it_is_saved_and_resumed(csv, tmp_path):
     again = files.load(path)
     same(again, expected())
     assert again.position.ended
+
+
+def test_a_method_tells_the_core_whether_to_project_the_covariance():
+    rule, scheme = rules.AROW(), constraints.Sequential(2)
+    method = UpdateMethod(rule.core(), scheme.core())
+    for projection, covariance in (("covariance", True), ("precision", False)):
+        made = method.core(projection)
+        assert made == (method.rule, method.scheme, covariance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -145,7 +144,7 @@ class HashingVectorizer(NativeVectorizer, _ScikitLearns, auto_wrap_output_keys=N
         """Check the parameters."""
         self._validate_params()
         given = self.ngram_range
-        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        if len(given) != 2:
             raise TypeError(f"ngram_range must be two whole numbers, got {given!r}.")
         for n in given:
             _check.count("ngram_range", n, least=0)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from surelearn import SureClassifier, SureTextClassifier, merge, predict
+from surelearn import SureClassifier, SureTextClassifier, evaluate, merge, predict
 from surelearn.learners.task import task_of
 from surelearn.learners.tasks.row_task import ROWS, TEXTS
 
@@ -55,3 +55,16 @@ def test_facts_are_those_of_the_kind():
     facts = TEXTS.facts(texts())
     assert (facts["words"], facts["documents"]) == (3, 2)
     assert [line["rows"] for line in facts["classes"]] == [1, 1]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_rows_with_labels_of_the_other_form_are_refused(many):
+    """How labels are cut is said of files alone, and only where there should be many."""
+    model = SureTextClassifier().fit(TEXT, [["no"], []] if many else Y)
+    wrong, said = (Y, "y must have a list") if many else ([["no"], []], "y must have one label")
+    with pytest.raises(ValueError, match=said) as refused:
+        evaluate(model, TEXT, wrong)
+    assert "csv" not in str(refused.value)
+    with pytest.raises(ValueError, match=said.replace("y ", "frame ")) as refused:
+        evaluate(model, pd.DataFrame({"text": TEXT, "label": wrong}))
+    assert ("In csv, label_separator names" in str(refused.value)) == many
