@@ -121,6 +121,13 @@ def test_numbers_are_no_pool(tmp_path):
 TEXTS = ["fine", "", "größer \U0001f600", "a\nb\0", "x" * 100_000]
 
 
+def test_what_was_left_out_is_told_by_number():
+    assert Items([["a", "dog"]]).told() == []
+    for name in ("n_duplicates", "n_empty", "n_bad", "n_clashes"):
+        (said,) = Items([["a", "dog"]], **{name: 1234}).told()
+        assert said.endswith(": 1,234")
+
+
 def test_texts_come_back_by_number_and_in_order():
     file = TextFile(TEXTS[:2])
     file.extend(TEXTS[2:])
