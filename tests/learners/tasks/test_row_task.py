@@ -68,3 +68,12 @@ def test_rows_with_labels_of_the_other_form_are_refused(many):
     with pytest.raises(ValueError, match=said.replace("y ", "frame ")) as refused:
         evaluate(model, pd.DataFrame({"text": TEXT, "label": wrong}))
     assert ("In csv, label_separator names" in str(refused.value)) == many
+
+
+def test_only_one_label_per_row_has_a_probability():
+    frame = pd.DataFrame({"text": [*TEXT, "a dull film"]})
+    (found,) = predict(texts(), frame)
+    assert found.probability == pytest.approx(texts().predict_proba(frame["text"]).max(axis=1))
+    (found,) = predict(SureTextClassifier().fit(TEXT, [["no"], []]), frame)
+    assert found.probability is None
+    assert found.probabilities.shape == (3, 1)
