@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import fsspec
 import pytest
 
 from surelearn.label import read_texts
@@ -37,6 +38,16 @@ def test_a_glob_and_a_folder_are_read_again_by_file(tmp_path):
         (a,), (b,) = found.records.of({0: "a.csv one", 1: "b.csv one"}).values()
         assert (a.file, a.line, a.values["a"]) == (str(tmp_path / "a.csv"), 2, 1)
         assert (b.file, b.values["b"]) == (str(tmp_path / "b.csv"), 1)
+
+
+def test_a_folder_of_a_filesystem_is_read_again_by_file():
+    files = fsspec.filesystem("memory")
+    for name in "ab":
+        files.pipe(f"/records/{name}.csv", f"text,{name}\n{name} one,1\n".encode())
+    found = read_texts("memory://records").records
+    (a,), (b,) = found.of({0: "a one", 1: "b one"}).values()
+    assert (a.file, a.line, a.values["a"]) == ("/records/a.csv", 2, 1)
+    assert (b.file, b.line, b.values["b"]) == ("/records/b.csv", 2, 1)
 
 
 def test_lines_of_old_files_end_with_a_carriage_return(tmp_path):

@@ -252,8 +252,7 @@ def _addresses(source: Any, reading: Mapping[str, Any]) -> list[str]:
     for given in _names(source):
         names = read.batches(given, label=False, **reading).names
         scheme, mark, _ = given.rpartition("://")
-        whole = [name if "://" in name else f"{scheme}{mark}{name}" for name in names]
-        found += [given] if len(names) == 1 else whole
+        found += [given] if len(names) == 1 else [f"{scheme}{mark}{name}" for name in names]
     return found
 
 
