@@ -44,6 +44,7 @@ LAYERS = [
         "rows.hpp",
         "decode.hpp",
         "weight_table.hpp",
+        "shards.hpp",
         "gaussian_pairs.hpp",
         "column_sums.hpp",
         "weights.hpp",
@@ -61,6 +62,7 @@ LAYERS = [
     },
     {
         "diagonal.hpp",
+        "own_features.hpp",
         "full.hpp",
         "dual.hpp",
         "chain_sums.hpp",

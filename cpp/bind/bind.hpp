@@ -129,6 +129,7 @@ void bind_text(nb::module_& m);
 void bind_document_counts(nb::module_& m);
 void bind_read(nb::module_& m);
 void bind_merge(nb::module_& m);
+void bind_shards(nb::module_& m);
 void bind_tagging(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_batch(nb::module_& m);

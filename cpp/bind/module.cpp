@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     surelearn::bind::bind_document_counts(m);
     surelearn::bind::bind_read(m);
     surelearn::bind::bind_merge(m);
+    surelearn::bind::bind_shards(m);
     surelearn::bind::bind_tagging(m);
     surelearn::bind::bind_sequences(m);
     surelearn::bind::bind_batch(m);

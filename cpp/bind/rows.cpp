@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "surelearn/own_features.hpp"
 
 namespace surelearn::bind {
 
@@ -88,6 +89,43 @@ std::unique_ptr<Rows> from_dict(const nb::dict& x, std::size_t n_features) {
     return rows;
 }
 
+/// Some rows under the numbers of their own features, and these; None where most features are
+/// among them. Values are read in place.
+std::optional<std::pair<nb::ndarray<nb::numpy, std::int64_t>, std::unique_ptr<Rows>>> with_own(
+    nb::handle self, std::size_t begin, std::size_t end) {
+    const auto& rows = nb::cast<const Rows&>(self);
+    if (begin > end || end > rows.size()) throw nb::index_error("no such rows");
+    return std::visit(
+        [&](const auto& matrix) -> std::optional<std::pair<nb::ndarray<nb::numpy, std::int64_t>,
+                                                           std::unique_ptr<Rows>>> {
+            if (matrix.dense()) return std::nullopt;
+            OwnFeatures<std::int32_t> own;
+            {
+                const nb::gil_scoped_release release;
+                own = own_features(matrix, begin, end);
+            }
+            if (own.start.empty()) return std::nullopt;
+            auto some = std::make_unique<Rows>(matrix);
+            some->own->start = std::move(own.start);
+            some->own->index = std::move(own.index);
+            some->matrix =
+                matrix.renumbered(begin, some->own->start, some->own->index, own.features.size());
+            some->owners = {nb::borrow(self)};
+            return std::pair{give(std::move(own.features)), std::move(some)};
+        },
+        rows.matrix);
+}
+
+std::optional<std::size_t> values_in(const Rows& rows, std::size_t begin, std::size_t end) {
+    if (begin > end || end > rows.size()) throw nb::index_error("no such rows");
+    return std::visit(
+        [&](const auto& matrix) -> std::optional<std::size_t> {
+            if (matrix.dense()) return std::nullopt;
+            return matrix.begin_of(end) - matrix.begin_of(begin);
+        },
+        rows.matrix);
+}
+
 std::optional<std::pair<std::string, std::size_t>> fault_of(const Rows& rows) {
     constexpr std::array names{"none", "not finite", "bad index", "bad start"};
     if (!rows.fault) return std::nullopt;
@@ -139,6 +177,12 @@ void bind_rows(nb::module_& m) {
     rows.def_static("from_dict", &from_dict, nb::arg("x"), nb::arg("n_features"),
                     nb::sig("def from_dict(x: dict[int, float], n_features: int) -> Rows"));
     rows.def_prop_ro("fault", &fault_of, "(kind, row) of the first fault found, or None.");
+    rows.def(
+        "with_own_features", &with_own, nb::arg("begin"), nb::arg("end"),
+        "(features that occur in rows [begin, end), these rows under their places among them); "
+        "None where most do.");
+    rows.def("n_values", &values_in, nb::arg("begin"), nb::arg("end"),
+             "How many values other than 0 rows [begin, end) have; None of dense ones.");
     rows.def("__len__", &Rows::size);
     rows.def("part", &part_of, nb::arg("begin"), nb::arg("end"),
              "Sound rows from one number up to another, in place.");

@@ -256,6 +256,27 @@ united(const Words& a, const Words& b) {
             give(std::move(both.shared))};
 }
 
+/// Names of vectorizers, as one that meets their texts one after the other.
+std::tuple<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int64_t>, nb::bytes,
+           nb::ndarray<nb::numpy, std::uint8_t>>
+met_in_order(const std::vector<Words>& parts) {
+    Names names;
+    for (const Words& part : parts) {
+        const NameView words = view_of(part);
+        for (std::size_t i = 0; i < words.features.size(); ++i) {
+            names.restore(static_cast<std::uint32_t>(words.features[i]), words.word(i),
+                          words.shared[i] != 0);
+        }
+    }
+    NameList all;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        all.add(names.feature(i), names.word(i), names.shared(i));
+    }
+    const nb::bytes bytes(all.bytes.data(), all.bytes.size());
+    return {give(std::move(all.features)), give(std::move(all.ends)), bytes,
+            give(std::move(all.shared))};
+}
+
 std::uint32_t feature_of(const nb::bytes& name, std::uint32_t n_features) {
     std::string padded(name.c_str(), name.size());
     padded.append(hash_padding, '\0');
@@ -320,6 +341,8 @@ void bind_text(nb::module_& m) {
           "The feature that a name in UTF-8 is hashed to.");
     m.def("unite_names", &united, nb::arg("a"), nb::arg("b"),
           "Names in the order of their features, of both: the smaller of two words stays.");
+    m.def("names_met_in_order", &met_in_order, nb::arg("parts"),
+          "Names of parts that are met one after the other: the first word of a feature stays.");
 }
 
 }  // namespace surelearn::bind

@@ -37,6 +37,12 @@ public:
         variance_ = std::max(variance_, sigma);
     }
 
+    void include(const Bounds& other) noexcept {
+        mean_ = std::max(mean_, other.mean_);
+        precision_ = std::max(precision_, other.precision_);
+        variance_ = std::max(variance_, other.variance_);
+    }
+
     /// Counts a step on features of which no |x| is above `x`, which is at least 1. False if a
     /// weight may be out of range after it.
     [[nodiscard]] bool grow(const Step& step, double x) noexcept {
@@ -45,6 +51,7 @@ public:
         return mean_ < limit && precision_ < limit;
     }
 
+    [[nodiscard]] bool known() const noexcept { return std::isfinite(mean_); }
     [[nodiscard]] double mean() const noexcept { return mean_; }
     [[nodiscard]] double precision() const noexcept { return precision_; }
 

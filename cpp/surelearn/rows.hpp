@@ -213,6 +213,17 @@ public:
         return other;
     }
 
+    /// Compressed rows from `first` on under other numbers of features, in the same order.
+    [[nodiscard]] Matrix renumbered(std::size_t first, std::span<const std::int64_t> start,
+                                    std::span<const Index> index, std::size_t n_features) const {
+        Matrix other = *this;
+        other.start_ = start;
+        other.index_ = index;
+        other.value_ = value_.subspan(begin_of(first), index.size());
+        other.n_features_ = n_features;
+        return other;
+    }
+
     /// Prefetches a compressed row into the second-level cache. Force-inlined, since gcc removes
     /// calls of a function that only prefetches.
     [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept {

@@ -78,6 +78,25 @@ public:
         memory_->n_checked = table().size();
     }
     [[nodiscard]] const Bounds<T>& bounds() const noexcept { return memory_->bounds; }
+    /// Call it where the bounds of what was written are known.
+    void set_bounds(const Bounds<T>& bounds) noexcept {
+        memory_->bounds = bounds;
+        memory_->n_checked = bounds.known() ? 0 : table().size();
+    }
+
+    /// Goes on where another table of the same columns is: row i as its row features[i], or all
+    /// rows without features. Both without spare columns.
+    void take_over(const WeightTable& other,
+                   const std::optional<std::span<const std::int64_t>>& features) noexcept {
+        if (!features) std::copy_n(other.data_, memory_->table.size(), data_);
+        for (std::size_t i = 0; features && i < features->size(); ++i) {
+            std::copy_n(other.cell(static_cast<std::size_t>((*features)[i])), stride_, cell(i));
+        }
+        memory_->prior = other.prior();
+        memory_->rounds = other.rounds();
+        memory_->witness = 0;
+        set_bounds(other.bounds());
+    }
 
     /// The mapping between labels and columns.
     [[nodiscard]] const ColumnOrder& order() const noexcept { return order_; }

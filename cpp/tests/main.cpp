@@ -33,6 +33,7 @@
 #include "test_rows.hpp"
 #include "test_rules.hpp"
 #include "test_rw_lock.hpp"
+#include "test_shards.hpp"
 #include "test_structured.hpp"
 #include "test_templates.hpp"
 #include "test_top_two.hpp"
@@ -109,6 +110,7 @@ int main() {
     run(custom_tests, count);
     run(rw_lock_tests, count);
     run(merge_tests, count);
+    run(shards_tests, count);
     run(templates_tests, count);
     run(structured_tests, count);
     run(candidates_tests, count);

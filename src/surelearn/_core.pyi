@@ -46,6 +46,16 @@ class Rows:
     def fault(self) -> tuple[str, int] | None:
         """(kind, row) of the first fault found, or None."""
 
+    def with_own_features(self, begin: int, end: int) -> tuple[NDArray[numpy.int64], Rows] | None:
+        """
+        (features that occur in rows [begin, end), these rows under their places among them); None where most do.
+        """
+
+    def n_values(self, begin: int, end: int) -> int | None:
+        """
+        How many values other than 0 rows [begin, end) have; None of dense ones.
+        """
+
     def __len__(self) -> int: ...
 
     def part(self, begin: int, end: int) -> Rows:
@@ -549,6 +559,11 @@ def unite_names(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), ord
     Names in the order of their features, of both: the smaller of two words stays.
     """
 
+def names_met_in_order(parts: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes, Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], bytes, NDArray[numpy.uint8]]:
+    """
+    Names of parts that are met one after the other: the first word of a feature stays.
+    """
+
 class DocumentCounts:
     """In how many documents each feature occurs."""
 
@@ -692,6 +707,29 @@ def inverse(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
 
 def applied(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Product of a symmetric matrix and a vector."""
+
+@overload
+def runs(weights: Diagonal32) -> tuple[Annotated[NDArray[numpy.float32], dict(writable=False)], int]: ...
+
+@overload
+def runs(weights: Diagonal64) -> tuple[Annotated[NDArray[numpy.float64], dict(writable=False)], int]:
+    """(view of the runs of all features, updates)."""
+
+@overload
+def go_on_from(shard: Diagonal32, base: Diagonal32, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+@overload
+def go_on_from(shard: Diagonal64, base: Diagonal64, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None:
+    """Put a shard, whose features are these of the base, where the base is."""
+
+@overload
+def merge_shards(base: Diagonal32, shards: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], float]], tau: float, threads: int) -> bool: ...
+
+@overload
+def merge_shards(base: Diagonal64, shards: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], float]], tau: float, threads: int) -> bool:
+    """
+    Merge shards, (features, runs, updates) each, in their order; do all numbers fit?
+    """
 
 class Chain:
     """Label paths of one sequence."""

@@ -1,7 +1,7 @@
 """Models learnt from Dask collections, partition by partition; must not know how rows are learnt.
 
-Every partition is a shard: it is learnt where it is, states are summed in a tree, and only the sum
-comes to the client. `docs/howto/dask.md` shows it.
+Every partition is a shard: it is learnt where it is, and what it has moved comes to the client,
+which merges all in their order. `docs/howto/dask.md` shows it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.learners import SureClassifier, partitions
-from surelearn.learners.partitions import E, Job, LabelCounts
+from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.merging import Documents, MergeState
+from surelearn.merging import Documents
 from surelearn.training.shards import named
 
 try:
@@ -190,10 +190,12 @@ class _Dask(NamedTuple):
         found: Documents | None = _tree("documents", partitions.counted, tasks).compute()
         return found
 
-    def total(self, job: Job) -> MergeState | None:
-        """What all partitions have learnt; of the states only the sum comes here."""
+    def total(self, job: Job) -> ShardStates | None:
+        """What all partitions have learnt: each sends the features that it has moved, once."""
         tasks = _tasks("learn", Job.state, job, list(zip(*self, strict=True)))
-        state: MergeState | None = _tree("sum", partitions.summed, tasks).compute()
+        gather = delayed(partitions.gathered)
+        found = gather(tasks, dask_key_name=f"surelearn-states-{uuid4().hex}").compute()
+        state: ShardStates | None = found
         return state
 
 

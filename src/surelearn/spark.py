@@ -1,8 +1,8 @@
 """Models learnt from Spark dataframes, partition by partition; must not know how rows are learnt.
 
-Every partition is a shard: it is learnt by the Python worker that has its rows, states are summed
-by some workers first and then by the driver. It uses no RDDs, so it works with Spark Connect.
-`docs/howto/spark.md` shows it.
+Every partition is a shard: it is learnt by the Python worker that has its rows, and what it has
+moved comes to the driver, which merges all in their order. It uses no RDDs, so it works with Spark
+Connect. `docs/howto/spark.md` shows it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.learners import SureClassifier, SureTextClassifier, partitions
-from surelearn.learners.partitions import E, Job, LabelCounts
+from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.merging import Documents, MergeState
+from surelearn.merging import Documents
 from surelearn.training.shards import named
 
 try:
@@ -190,13 +190,12 @@ class _Spark:
         found: Documents | None = self._sum_partitions(job.count, partitions.counted)
         return found
 
-    def total(self, job: Job) -> MergeState | None:
+    def total(self, job: Job) -> ShardStates | None:
         """What all partitions have learnt."""
-        total: MergeState | None = self._sum_partitions(job.state, partitions.summed)
-        return total
+        return partitions.gathered(_collect(self._of_partitions(job.state)))
 
-    def _sum_partitions(self, of: Callable[..., Any], add: Callable[[Iterator[Any]], Any]) -> Any:
-        """Something of each partition's rows, added up on two levels."""
+    def _of_partitions(self, of: Callable[..., Any]) -> Any:
+        """Something of each partition's rows."""
         given, label, weight = self.given, self.label, self.weight
 
         def work(table: pa.Table, number: int) -> Any:
@@ -204,13 +203,18 @@ class _Spark:
                 X = _rows(table, given)
             return of(X, _numpy(table, label), _numpy(table, weight), number=number)
 
+        return self._map_partitions(given, work)
+
+    def _sum_partitions(self, of: Callable[..., Any], add: Callable[[Iterator[Any]], Any]) -> Any:
+        """The same, added up on two levels."""
+
         def add_some(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             total = add(_unpack(batches))
             if total is not None:
                 yield _pack(total, 0)
 
         # Sums are the same in any grouping, so whatever Spark puts together is added up.
-        some = self._map_partitions(given, work).repartition("place").mapInArrow(add_some, _SCHEMA)
+        some = self._of_partitions(of).repartition("place").mapInArrow(add_some, _SCHEMA)
         return add(_collect(some))
 
     def _map_partitions(self, given: str | list[str], work: Callable[[pa.Table, int], Any]) -> Any:

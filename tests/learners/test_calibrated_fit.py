@@ -185,7 +185,7 @@ def sizes(n, **how):
 def test_few_rows_get_more_passes():
     assert [sizes(n) for n in (4, 1000, 2500, 4000, 30_000)] == [10, 10, 4, 3, 3]
     assert sizes(4000, passes=7) == 7
-    assert sizes(4000, n_shards=2) == 10
+    assert [sizes(n, n_shards=2) for n in (1000, 4000)] == [10, 3]
 
 
 def test_passes_must_be_a_number_or_auto():

@@ -26,7 +26,7 @@ class Parts:
 
     def total(self, job):
         parts = enumerate(self._parts)
-        return partitions.summed([job.state(X, y, number=i) for i, (X, y) in parts])
+        return partitions.gathered([job.state(X, y, number=i) for i, (X, y) in parts])
 
 
 @pytest.mark.parametrize("classes", [None, ["a", "b"]])
@@ -47,6 +47,32 @@ def test_partitions_weigh_words_by_the_texts_of_all():
     assert model.vectorizer_.n_documents_ == 4
     assert (model.vectorizer_.idf_ == want.vectorizer_.idf_).all()
     assert (model.decision_function(TEXTS) == want.decision_function(TEXTS)).all()
+
+
+@pytest.mark.parametrize("classes", [None, ["no", "yes"]])
+def test_passes_are_chosen_by_the_rows_of_all_partitions(classes):
+    """As `fit` chooses them; rows of weight 0 are none."""
+    texts, labels = TEXTS * 500, LABELS * 500
+    clf = SureTextClassifier(n_features=64, random_state=0, n_shards=2, merge_every=2)
+    model = partitions.fit(
+        clf, Parts((texts[:1000], labels[:1000]), (texts[1000:], labels[1000:])), classes=classes
+    )
+    assert model.n_iter_ == 5
+    assert fingerprint(model) == fingerprint(clf.fit(texts, labels))
+    assert model.get_params() == clf.get_params()
+
+
+def test_states_may_come_in_any_order_and_grouping():
+    clf = SureClassifier(random_state=0)
+    states = [
+        partitions.shard_state(clf, X4, Y4, classes=["ad", "no", "yes"], number=i) for i in range(4)
+    ]
+    models = [
+        partitions.fitted(clf, some)
+        for some in (states, states[::-1], [states[2] + states[0], states[3] + states[1]])
+    ]
+    first, *others = map(fingerprint, models)
+    assert all(other == first for other in others)
 
 
 def test_texts_of_weight_0_are_not_counted_in_partitions():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import lzma
+
 import numpy as np
 import pytest
 
 from ranked import candidates
-from surelearn import SureRanker, SureTagger
+from surelearn import SureRanker, SureTagger, SureTextClassifier
 from surelearn.learners.base import settings_of
 from surelearn.learners.online import rounds_of
 from tagged import corpus
@@ -44,3 +47,30 @@ def test_rounds_are_those_of_the_parameters():
     assert (rounds.number, rounds.combine, rounds.shuffle) == (4, "kl", False)
     assert rounds.seed == rounds_of(ranker).seed
     assert settings_of(ranker).passes == 7
+
+
+def test_fifty_shards_of_titles_are_as_good_as_one_model(data_folder):
+    """Short texts, of which a shard has few: within 1.5 points, and ten shards within 0.5."""
+    with lzma.open(data_folder / "stackoverflow-titles.jsonl.xz", "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    order = np.random.default_rng(0).permutation(len(records))
+    texts = [records[i]["text"] for i in order]
+    tags = [records[i]["label"] for i in order]
+    known, judged = slice(2000, None), slice(2000)
+
+    def score(n_shards, **params):
+        clf = SureTextClassifier(n_shards=n_shards, random_state=0, n_jobs=2, **params)
+        return 100 * clf.fit(texts[known], tags[known]).score(texts[judged], tags[judged])
+
+    one = score(1)
+    assert one > 88
+    assert score(10) > one - 0.5
+    assert score(50) > one - 1.5
+    assert score(50, passes=10) > one - 1.5  # more rounds lose nothing
+
+
+def test_shards_make_as_many_passes_as_one_model():
+    texts = ["good film", "bad film", "good fun", "dull plot"] * 30
+    labels = ["yes", "no", "yes", "no"] * 30
+    one, two = (SureTextClassifier(n_shards=n).fit(texts, labels).n_iter_ for n in (1, 2))
+    assert one == two == 10

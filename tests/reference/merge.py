@@ -102,3 +102,24 @@ def _weight(
         return X / G if G else D / m, G / m
     inner = precision + tau * G
     return (precision * D + tau * X) / inner, G * (precision + tau * G / m) / inner
+
+
+def in_order(
+    start: tuple[float, float], shards: list[tuple[float, float]], tau: float
+) -> tuple[float, float]:
+    """One weight, as (mean, variance): the same by evidence in doubles, summed as they come."""
+    mu, sigma = start
+    prior, moves, pulls, growth, n = 1.0 / sigma, 0.0, 0.0, 0.0, 0
+    for own, spread in shards:
+        gained = 1.0 / spread - prior
+        moves += own - mu
+        pulls += (own - mu) * gained
+        growth += gained
+        n += (own, spread) != start
+    if n == 0:
+        return start
+    if tau == float("inf"):
+        return mu + (pulls / growth if growth > 0 else moves / n), 1.0 / (prior + growth / n)
+    total = prior + tau * growth
+    precision = prior + growth * (prior + tau * growth / n) / total
+    return mu + (prior * moves + tau * pulls) / total, 1.0 / precision

@@ -47,9 +47,6 @@ class Means:
     def copy(self):
         return copy.deepcopy(self)
 
-    def frozen(self):
-        return self
-
     def predict(self, X):
         means = [self.sums[k][:-1] / self.sums[k][-1] for k in self.classes]
         return self.classes[((X[:, None] - np.array(means)) ** 2).sum(2).argmin(1)]
@@ -102,11 +99,15 @@ class MeansTrainable:
     def state(self, how, start=None):
         return (self.model or Means()).copy()
 
-    def reset_to(self, start, state):
-        return None
+    def begin_round(self, block, start, how):
+        self.model = start.copy()
+        return block
 
-    def held_out(self, block, n):
-        return block.X[-n:], block.y[-n:]
+    def end_round(self, start, how, held):
+        return self.state(how, start)
+
+    def merge_round(self, states, how, *, threads=1):
+        self.take(Means.combined(states), self.model)
 
     def take(self, total, prior=None, *, threads=1):
         for k, sums in ({} if prior is None else prior.sums).items():  # in each of n models

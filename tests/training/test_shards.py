@@ -16,8 +16,10 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.learners.partitions import fitted, n_rounds, shard_state
-from surelearn.merging import HOWS, Evidence, MergeState
+from surelearn.learners.partitions import ShardStates, fitted, n_rounds, shard_state
+from surelearn.learners.tasks.row_shards import cut
+from surelearn.learners.tasks.row_training import RowTrainable
+from surelearn.merging import HOWS, Evidence
 from surelearn.merging._exact import slices
 from surelearn.training.prefetch import prefetch
 from surelearn.training.shards import spans
@@ -195,7 +197,7 @@ def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
         return cuts[-1]
 
     monkeypatch.setattr("surelearn.merging._exact._FEWEST", 10)
-    for room in ("_sums", "_moves"):
+    for room in ("_sums", "_moves", "_shards"):
         monkeypatch.setattr(f"surelearn.merging.{room}.slices", counted)
     assert bits(SureClassifier(**params, n_jobs=4).fit(X, y)) == bits(one)
     assert max(map(len, cuts)) == 4
@@ -240,7 +242,8 @@ def test_rows_are_read_in_place():
     X, y = data()
     clf = SureClassifier(n_shards=3, fit_intercept=False)
     weights = clf.fit(X, y)._model.weights
-    shards = clf._cut(clf._settings_for(), X, y, None)
+    whole = RowTrainable(clf._settings_for(), clf._own_reader())
+    shards = cut(whole, clf._whole(X, y, None, "fit"))
     rows = shards[0].block.rows
     assert all(shard.block.rows is rows for shard in shards)
     before = weights.scores(rows)
@@ -284,11 +287,7 @@ def test_texts_are_read_by_their_shards(make, n_features):
         clf = SureTextClassifier(**params, n_jobs=n_jobs).fit(make(TEXTS), SAID)
         assert bits(clf) == bits(expected)
     assert clf.explain(top=1).feature[0] in " ".join(TEXTS)
-    parts = [
-        SureTextClassifier(**params | {"n_shards": 1}).fit(TEXTS[a:b], SAID[a:b])
-        for a, b in spans(40, 3)
-    ]
-    words = merge(parts)._own_reader().words()
+    words = SureTextClassifier(**params | {"n_shards": 1}).fit(TEXTS, SAID)._own_reader().words()
     assert all(np.array_equal(*pair) for pair in zip(clf._own_reader().words(), words, strict=True))
 
 
@@ -318,8 +317,9 @@ def test_an_empty_part_and_one_of_one_class_add_what_they_have():
     assert bits(fitted(clf, [none, whole])) == bits(fitted(clf, whole))
     one = shard_state(clf, X[13:26], y[13:26], classes=CLASSES, number=1)
     both = fitted(clf, whole + one)
-    assert (both._model.counts - whole.counts).tolist() == [0, 13, 0]
-    assert both.n_updates_ == whole.updates + one.updates > whole.updates
+    learnt = [state.shards[number].state for number, state in enumerate([whole, one])]
+    assert (both._model.counts - learnt[0].counts).tolist() == [0, 13, 0]
+    assert both.n_updates_ == learnt[0].updates + learnt[1].updates > learnt[0].updates
     empty = fitted(clf, none)
     assert empty._model.counts.tolist() == [0, 0, 0]
     assert empty.classes_.tolist() == CLASSES
@@ -379,7 +379,7 @@ def test_what_is_wrong_in_a_part_names_it():
     with pytest.raises(ValueError, match=r"^shard 4: X must have 4 features as in fit, got 3"):
         shard_state(clf, X[:, :3], y, classes=CLASSES, number=4, prior=model)
     texts = [*TEXTS[:30], None, *TEXTS[31:]]
-    with pytest.raises(TypeError, match=r"^shard 1: text 10 must be str or bytes, got None"):
+    with pytest.raises(TypeError, match=r"^text 30 must be str or bytes, got None"):
         SureTextClassifier(n_shards=2).fit(texts, SAID)
 
 
@@ -405,7 +405,7 @@ def test_parts_of_other_projections_do_not_mix():
         for i, rows in enumerate([X, sparse.csr_array(X)])
     ]
     with pytest.raises(ValueError, match="same projection_ to be merged, got 'covariance' and"):
-        MergeState.combined(states)
+        ShardStates.combined(states)
 
 
 def test_an_error_of_a_rule_is_named_too(no_registered_rules):

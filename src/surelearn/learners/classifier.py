@@ -52,7 +52,7 @@ class SureClassifier(RowLearner):
         covariance.
     passes : int or "auto", default "auto"
         Passes over the data in `fit`. ``"auto"``: as many as learn 10,000 rows, but at least 3 and
-        at most 10; 10 with shards; 3 in `fit_stream`.
+        at most 10, with shards too; 3 in `fit_stream`.
     shuffle : bool, default True
         Whether `fit` goes through the rows in a new random order in each pass.
     fit_intercept : bool, default True
@@ -84,8 +84,10 @@ class SureClassifier(RowLearner):
         there are cores, -2: one less, and so on. Never more than there are cores, as far as the
         process may use them. A file does not store it.
     combine : {"evidence", "bayes", "weighted", "kl", "uniform"}, default "evidence"
-        How shards are merged, see `merge`. ``"evidence"`` has an infinite tau where shards are
-        merged more than once, and 16 otherwise. First-order rules take it or ``"uniform"``.
+        How shards are merged, see `merge`. The tau of ``"evidence"`` is 16 where shards of `fit`
+        are merged once. Where they are merged more often it is the mean number of values in a
+        sparse row, and infinite for dense rows and in `fit_stream`. First-order rules take
+        ``"evidence"`` or ``"uniform"``.
     merge_every : int or None, default 1
         Shards are merged after so many passes, and go on from the merged model; None: after the
         last pass only.

@@ -1,13 +1,14 @@
 """Partitions: what every engine does with them, in the order of `fit`; must not know an engine.
 
-A partition is a shard whose rows an engine holds. The engine visits partitions and adds up their
+A partition is a shard whose rows an engine holds. The engine visits partitions and gathers their
 results; everything else is here, so that all engines give the same bytes.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -15,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.linear import merged_into, put_rows_model, reader_of
+from surelearn.learners.answers.linear import put_rows_model, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import as_labels, one_label_each
 from surelearn.learners.online import rounds_of
 from surelearn.learners.row_input import ShardRows
-from surelearn.learners.row_learner import shard_of
+from surelearn.learners.row_learner import merged_shards, shard_of
 from surelearn.learners.tasks.row_settings import (
     RowSettings,
     check_declared,
@@ -32,10 +33,11 @@ from surelearn.learners.tasks.row_settings import (
 from surelearn.learners.tasks.rows import RowModel, union_of_labels
 from surelearn.learners.text_classifier import SureTextClassifier
 from surelearn.learners.text_shards import counted_texts, weighed_by
-from surelearn.merging import Documents, MergeState, added
+from surelearn.merging import Documents, MergeState, ShardState, Words, added, met_in_order
 from surelearn.parameters import untrained
 from surelearn.read import Labels
 from surelearn.training.shards import learn_round, named
+from surelearn.weights import Diagonal
 
 E = TypeVar("E", bound=SureClassifier)
 
@@ -55,8 +57,8 @@ def shard_state(
     counts: Any = None,
     documents: Documents | None = None,
     part: str = "shard",
-) -> MergeState:
-    """Learn one shard on its own, for one round; what is learnt, ready to be added to others.
+) -> ShardStates:
+    """Learn one shard on its own, for one round; what is learnt, ready to be merged with others.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def shard_state(
 
     Returns
     -------
-    MergeState
+    ShardStates
     """
     settings: RowSettings = settings_of(estimator)
     one_label_each(y)
@@ -97,8 +99,62 @@ def shard_state(
             start = settings.start(n_features, known, is_sparse=is_sparse)
         else:
             start = _going_on(settings, prior, known, n_features)
-        state: MergeState = learn_round(shard, start, rounds_of(estimator))
-        return state
+        state = learn_round(shard, start, rounds_of(estimator))
+        if isinstance(state, ShardState) and isinstance(start.weights, Diagonal):
+            state = replace(state, runs=state.runs.moved(start.weights))
+        words = shard.trainable.reader.words()  # type: ignore[attr-defined]
+        has_rows = shard.block.size > 0
+        return ShardStates(replace(start, weights=None), {number: OneShard(state, words, has_rows)})
+
+
+class OneShard(NamedTuple):
+    """What one shard has learnt, and the words that it has met."""
+
+    state: ShardState | MergeState
+    words: Words | None
+    has_rows: bool
+
+
+@dataclass(frozen=True)
+class ShardStates:
+    """What shards have learnt in a round.
+
+    They are put together by ``+`` and `combined`, in any order and grouping, and merged by `fitted`
+    in the order of the shards.
+
+    Parameters
+    ----------
+    start : RowModel
+        What all of them went on from, without its weights.
+    shards : dict of int
+        By their numbers.
+    """
+
+    start: RowModel
+    shards: dict[int, OneShard]
+
+    def __add__(self, other: ShardStates) -> ShardStates:
+        states = self, other
+        known = [state.start for state in states if state.has_rows]
+        if len(known) > 1:
+            _check.agree("projection_", *(start.projection for start in known))
+        return ShardStates((known or [self.start])[0], self.shards | other.shards)
+
+    @staticmethod
+    def combined(states: Iterable[ShardStates]) -> ShardStates:
+        """All of them."""
+        listed = list(states)
+        _check.some_state(len(listed))
+        return reduce(operator.add, listed)
+
+    @property
+    def has_rows(self) -> bool:
+        return any(shard.has_rows for shard in self.shards.values())
+
+    @property
+    def in_order(self) -> list[OneShard]:
+        """In the order of their numbers."""
+        return [self.shards[number] for number in sorted(self.shards)]
 
 
 def _going_on(
@@ -140,7 +196,7 @@ def n_rounds(estimator: SureClassifier) -> int:
 
 def fitted(
     estimator: E,
-    states: MergeState | Iterable[MergeState],
+    states: ShardStates | Iterable[ShardStates],
     *,
     prior: SureClassifier | None = None,
     documents: Documents | None = None,
@@ -152,7 +208,7 @@ def fitted(
     ----------
     estimator : SureClassifier or SureTextClassifier
         Its parameters are those of the result.
-    states : MergeState or list of them
+    states : ShardStates or list of them
         Of all shards, in any order and grouping.
     prior : estimator, optional
         The merged model of the rounds before this one.
@@ -177,9 +233,11 @@ def fitted(
     >>> bool((model.sigma_ == same.sigma_).all())
     True
     """
-    total = states if isinstance(states, MergeState) else MergeState.combined(states)
-    start = None if prior is None else prior.model_.merge_state(total.how)
-    result: E = merged_into(untrained(estimator), total, start)
+    total = states if isinstance(states, ShardStates) else ShardStates.combined(states)
+    start = None if prior is None else prior.model_.copy()
+    words = met_in_order([shard.words for shard in total.in_order])
+    learnt = [shard.state for shard in total.in_order]
+    result: E = merged_shards(untrained(estimator), start or total.start, learnt, words)
     if counts_documents(estimator):
         own = _documents_given(documents)
         put_rows_model(result, result.model_, reader_of(result).words(), own)
@@ -226,7 +284,9 @@ class Job:
         with named(number, PART):
             return count_documents(self.estimator, X, y, sample_weight)
 
-    def state(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> MergeState | None:
+    def state(
+        self, X: Any, y: Any, sample_weight: Any = None, *, number: int
+    ) -> ShardStates | None:
         """What is learnt from a partition; None where it has no rows."""
         if len(y) == 0:
             return None
@@ -253,7 +313,7 @@ class Engine(Protocol):
     def documents(self, job: Job) -> Documents | None:
         """`Job.count` of all partitions, together."""
 
-    def total(self, job: Job) -> MergeState | None:
+    def total(self, job: Job) -> ShardStates | None:
         """`Job.state` of all partitions, together."""
 
 
@@ -263,16 +323,22 @@ def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any
     job = Job(_seeded(estimator))
     known, counts = _classes(settings, engine, job, classes)
     _check.two_classes(known, "fit")
+    if settings.chooses_passes:
+        rows = _tally(engine, job).counts if counts is None else counts
+        passes = settings.for_rows(int(rows.sum())).passes
+        job = replace(job, estimator=untrained(job.estimator).set_params(passes=passes))
     documents = engine.documents(job) if counts_documents(estimator) else None
+    job = replace(job, classes=known, counts=counts, documents=documents)
     model: E | None = None
-    for _ in range(n_rounds(estimator)):
-        total = engine.total(Job(job.estimator, known, counts, model, documents))
+    for _ in range(n_rounds(job.estimator)):
+        total = engine.total(replace(job, prior=model))
         if total is None:
             raise ValueError("fit needs at least one row, got none in any partition.")
-        model = fitted(
-            estimator, total, prior=model, documents=documents, feature_names=feature_names
-        )
+        twin: Any = job.estimator
+        model = fitted(twin, total, prior=model, documents=documents, feature_names=feature_names)
     assert model is not None  # passes are one at least
+    own = estimator.get_params(deep=False)
+    model.set_params(passes=own["passes"], random_state=own["random_state"])
     return model
 
 
@@ -291,10 +357,10 @@ def counted(found: Iterable[Documents | None]) -> Documents | None:
     return reduce(added, found, None)
 
 
-def summed(states: Iterable[MergeState | None]) -> MergeState | None:
-    """One of all that are there."""
+def gathered(states: Iterable[ShardStates | None]) -> ShardStates | None:
+    """All that are there."""
     found = [state for state in states if state is not None]
-    return MergeState.combined(found) if found else None
+    return ShardStates.combined(found) if found else None
 
 
 def _added(one: LabelCounts, other: LabelCounts) -> LabelCounts:

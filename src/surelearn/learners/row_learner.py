@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,26 @@ from surelearn.learners.calibration import Follower, class_positions, kept_back
 from surelearn.learners.feature_names import FeatureNames
 from surelearn.learners.label_scoring import LabelScorer, best_thresholds, indicator, scorer_of
 from surelearn.learners.labels import MATRIX, row_labels
-from surelearn.learners.online import Streamed
+from surelearn.learners.online import Streamed, rounds_of
 from surelearn.learners.readers import NumberReader
 from surelearn.learners.row_input import ShardRows, warn_of_units, with_values
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
 from surelearn.learners.tasks.row_columns import columns_trained
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
+from surelearn.learners.tasks.row_shards import cut, with_weights
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.learners.tasks.rows import RowBlock, RowModel, union_of_labels
-from surelearn.merging import MergeState
+from surelearn.merging import MergeState, Words
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of
 from surelearn.training.position import StreamPosition
-from surelearn.training.shards import Shard, spans, train_shards
+from surelearn.training.shards import Shard, train_shards
 from surelearn.weights import Method
 
 Array = NDArray[np.float64]
+R = TypeVar("R", bound="RowLearner")
 
 
 class RowLearner(Linear, Streamed[RowModel]):
@@ -312,10 +314,8 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _trained(self, X: Any, y: Any, sample_weight: Any, *, calibrate: bool) -> Self:
         """A twin that has learnt these rows and nothing else."""
         shell, settings = self._shell(), self._settings_for(calibrate=calibrate)
-        if settings.n_shards == 1:
-            shell._train_block(settings, shell._whole(X, y, sample_weight, "fit"))
-        else:
-            shell._train_shards(settings, X, y, sample_weight)
+        train = shell._train_block if settings.n_shards == 1 else shell._train_shards
+        train(settings, shell._whole(X, y, sample_weight, "fit"))
         return shell
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
@@ -326,8 +326,7 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
         """All passes over all rows; those that are kept back are learnt last."""
         settings = settings.for_rows(block.size)
-        labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
-        start = settings.start(self.n_features_in_, labels.values, is_sparse=is_sparse, many=many)
+        start = self._start(settings, block)
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
 
@@ -343,6 +342,11 @@ class RowLearner(Linear, Streamed[RowModel]):
             self._calibrate_on([(block.X[kept], block.labels.take(kept))])
             trainable.learn(block, kept)
 
+    def _start(self, settings: RowSettings, block: RowBlock) -> RowModel:
+        """The untrained model of all classes."""
+        how = {"is_sparse": block.is_sparse, "many": block.labels.is_many}
+        return settings.start(self.n_features_in_, block.labels.values, **how)
+
     def _calibrate_on(self, held: Sequence[tuple[Any, Labels]]) -> None:
         """Fit the temperature to labelled rows that the model has not learnt."""
         if held:
@@ -350,29 +354,17 @@ class RowLearner(Linear, Streamed[RowModel]):
             places = np.concatenate([class_positions(asked, labels) for _, labels in held])
             self._calibrate(asked, rows_of(stack([X for X, _ in held])), places)
 
-    def _train_shards(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> None:
-        """All rounds over all shards."""
-        shards = self._cut(settings, X, y, sample_weight)
-        block = shards[0].block
-        labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
-        start = settings.start(self.n_features_in_, labels.values, is_sparse=is_sparse, many=many)
+    def _train_shards(self, settings: RowSettings, block: RowBlock) -> None:
+        """All rounds over shards of all rows, which are read in place."""
+        settings = settings.for_rows(block.size)
+        start = self._start(settings, block)
         trainable = RowTrainable(settings, self._own_reader())
+        shards = cut(trainable, block)
         train_shards(trainable, shards, start, self._rounds(settings))
         self._take(trainable)
         self._forget()
         if settings.calibrates:
             self._calibrate_on(trainable.held)
-
-    def _cut(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> list[Shard]:
-        """Shards that read all rows in place; each has at least one, and labels of all classes."""
-        block = self._whole(X, y, sample_weight, "fit")
-        like = RowTrainable(settings, self._own_reader())
-        # Threads that are not needed for shards help with large full covariances.
-        threads = max(1, settings.method.threads // settings.n_shards)
-        return [
-            Shard(number, like.fork(threads=threads), block._replace(span=span))
-            for number, span in enumerate(spans(block.size, settings.n_shards))
-        ]
 
     def _shard(self, part: ShardRows, classes: NDArray[Any], counts: Any) -> Shard:
         """The rows of one shard, read by a twin that has learnt nothing."""
@@ -400,16 +392,20 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     # ------------------------------------------------------------------- merging
 
-    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
-        """A twin of this estimator, which has learnt nothing, with what was merged."""
+    def _of_parts(self, n_features: int, merge: Callable[[RowTrainable], None]) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what is merged."""
         twin = self._blank()
-        twin.n_features_in_ = total.layout.n_features
+        twin.n_features_in_ = n_features
         trainable = RowTrainable(self._settings_for(), reader_of(twin))
-        trainable.take(total, prior)
+        merge(trainable)
         twin._take(trainable)
         if trainable.settings.calibrates:
             twin._calibrate_on(trainable.held)
         return twin
+
+    def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
+        """What was merged in any order."""
+        return self._of_parts(total.layout.n_features, lambda own: own.take(total, prior))
 
     # ------------------------------------------------------------------- streams
 
@@ -479,16 +475,24 @@ def shard_of(
 ) -> Shard:
     """One shard, ready to be learnt; `estimator` is not changed.
 
-    Parameters
-    ----------
-    estimator : RowLearner
-    part : ShardRows
-    classes : array
-        Labels of all shards, sorted.
-    counts : array of int or None
-        Rows of each class in all shards, for ``class_weight="balanced"``.
+    `classes` are those of all shards, sorted, and `counts` the rows of each in all shards, for
+    ``class_weight="balanced"``.
     """
     return estimator._shard(part, classes, counts)
+
+
+def merged_shards(estimator: R, start: RowModel, states: Sequence[Any], words: Words | None) -> R:
+    """A twin of an estimator with what shards, in their order, have made of `start` in a round.
+
+    Without weights `start` is at the start of its classes; `words` are those that all have met.
+    """
+
+    def merge(trainable: RowTrainable) -> None:
+        trainable.model = with_weights(start)
+        trainable.merge_round(states, rounds_of(estimator).way)
+        trainable.reader.know(words)
+
+    return estimator._of_parts(start.layout.n_features, merge)
 
 
 def train_block(estimator: RowLearner, block: RowBlock) -> None:

@@ -1,4 +1,4 @@
-"""Copies of weights: at rest, for many shards to start from, and for learners of other kinds."""
+"""Copies of weights, also for learners of other kinds."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from surelearn.weights import Diagonal, Layout, Weights
-
-
-class Snapshot:
-    """Weights that are read and copied many times but never changed: their state, taken once."""
-
-    def __init__(self, weights: Weights) -> None:
-        self._kind = type(weights)
-        self._state = weights.state()
-
-    @property
-    def prior(self) -> float:
-        prior: float = self._state["prior"]
-        return prior
-
-    def state(self) -> dict[str, Any]:
-        """As `Weights.state`; not to be changed."""
-        return self._state
-
-    def copy(self) -> Weights:
-        """Weights that can be changed."""
-        return self._kind.from_state(self._state)
+from surelearn.weights import Diagonal, Layout
 
 
 def copied(weights: Any) -> Any:
-    """Weights, or those of a snapshot, in other memory."""
-    if isinstance(weights, Snapshot):
-        return weights.copy()
+    """Weights in other memory."""
     return None if weights is None else type(weights).from_state(weights.state())
 
 

@@ -14,18 +14,13 @@ from surelearn.learners.answers.linear import OneRow
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
-from surelearn.learners.labels import classes_of
 from surelearn.learners.readers import TextReader
-from surelearn.learners.row_input import ShardRows, with_values
-from surelearn.learners.row_learner import shard_of
-from surelearn.learners.tasks.row_settings import RowSettings, check_weighted, given_weight
+from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.row_task import TEXTS
 from surelearn.learners.tasks.rows import RowBlock
-from surelearn.learners.text_shards import weighed_shard
 from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.text import NativeVectorizer, vectorizer_class
-from surelearn.training.shards import Shard, named, spans, spread
 from surelearn.weights import Method
 
 #: Parameters that are the vectorizer's.
@@ -275,42 +270,6 @@ temperature_
             return X, labels, given, None
         kept = np.flatnonzero(weight)  # the words of others must not be met
         return taken(X, kept), labels.take(kept), None if given is None else given[kept], kept
-
-    def _cut(self, settings: RowSettings, X: Any, y: Any, sample_weight: Any) -> list[Shard]:
-        """Shards that have each met the words of their own texts, as they would anywhere else."""
-        texts, labels, weight, kept = self._weighty(X, y, sample_weight, reset=True)
-        check_weighted(_check.class_weight(self.class_weight), labels.values)
-        _check.some_rows(labels.n_rows)
-        classes = classes_of(labels, self.__dict__.get("_label_form"))
-        if labels.is_many:
-            _check.some_label(len(classes), "fit")
-        else:
-            _check.two_classes(classes, "fit")
-        counts = with_values(labels, classes).counts
-        numbers = np.arange(labels.n_rows) if kept is None else kept
-
-        def cut(number: int, span: tuple[int, int]) -> Shard:
-            rows = slice(*span)
-            given = None if weight is None else weight[rows]
-            part = ShardRows(taken(texts, rows), labels.take(rows), given, number)
-            with named(number):
-                shard = shard_of(self, part, classes=classes, counts=counts)
-            return shard._replace(block=shard.block._replace(numbers=numbers[rows]))
-
-        self._make_vectorizer()
-        cuts = list(enumerate(spans(labels.n_rows, settings.n_shards)))
-        shards = list(spread(cuts, lambda item: cut(*item), settings.method.threads))
-        _check.some_weight(sum(shard.block.size for shard in shards))
-        if self.idf:
-            shards = self._weighed_shards(shards, settings.method.threads)
-        return shards
-
-    def _weighed_shards(self, shards: list[Shard], threads: int) -> list[Shard]:
-        """Shards whose texts are weighed by the counts of all."""
-        for shard in shards:
-            if shard.block.size:
-                self.vectorizer_.count(shard.block.X)
-        return list(spread(shards, lambda one: weighed_shard(one, self.vectorizer_), threads))
 
     def _n_features_of(self, X: Any) -> int:
         return int(self.vectorizer_.n_features)

@@ -14,21 +14,38 @@ from surelearn.merging._learnt import (
     repeated,
     way_of,
 )
+from surelearn.merging._shards import (
+    Entries,
+    ShardRuns,
+    ShardState,
+    go_on_from,
+    merged_in_order,
+    merged_round,
+    merges_in_order,
+)
 from surelearn.merging._state import MergeState
-from surelearn.merging._words import Documents, Words, added
+from surelearn.merging._words import Documents, Words, added, met_in_order
 
 __all__ = [
     "HOWS",
     "Documents",
+    "Entries",
     "Evidence",
     "MergeState",
     "Merged",
+    "ShardRuns",
+    "ShardState",
     "Way",
     "WeightsLearnt",
     "Words",
     "added",
     "counts_start_once",
+    "go_on_from",
     "merged_classes",
+    "merged_in_order",
+    "merged_round",
+    "merges_in_order",
+    "met_in_order",
     "repeated",
     "way_of",
 ]

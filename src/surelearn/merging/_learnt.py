@@ -146,10 +146,21 @@ def at_power(state: State, power: int) -> State:
 def _scale_state(state: State, mean: float, variance: float) -> dict[str, Any]:
     """Means and variances times powers of two, which loses no bit."""
     layout, K = Layout(**state["layout"]), state["n_columns"]
-    factors = np.full(layout.parts * K, mean, dtype=layout.dtype)
-    if layout.second_order:
-        factors[K : 2 * K] = variance
+    factors = _factors(layout, K, mean, variance)
     return {**state, "prior": state["prior"] * variance, "cells": state["cells"] * factors}
+
+
+def _factors(layout: Layout, n_columns: int, mean: float, variance: float) -> NDArray[Any]:
+    """One for each number of a feature."""
+    factors = np.full(layout.parts * n_columns, mean, dtype=layout.dtype)
+    if layout.second_order:
+        factors[n_columns : 2 * n_columns] = variance
+    return factors
+
+
+def scaled_by(cells: NDArray[Any], power: int, layout: Layout, n_columns: int) -> NDArray[Any]:
+    """Runs of features after a rescaling by so many more powers of two."""
+    return cells * _factors(layout, n_columns, 2.0**power, 4.0**power) if power else cells
 
 
 def prior_run(layout: Layout, n_columns: int, prior: float) -> NDArray[Any]:

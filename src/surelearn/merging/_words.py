@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,12 @@ def united(a: Words | None, b: Words | None) -> Words | None:
     if b is None or not len(b.features):
         return a
     return Words(*_core.unite_names(a.ordered(), b.ordered()))
+
+
+def met_in_order(parts: Sequence[Words | None]) -> Words | None:
+    """The words of parts that are met one after the other, as one would meet them all."""
+    known = [part for part in parts if part is not None]
+    return Words(*_core.names_met_in_order(known)) if known else None
 
 
 class Documents(NamedTuple):

@@ -105,9 +105,6 @@ class Learnt(Protocol):
     def copy(self) -> Self:
         """An independent copy: training it does not change this model."""
 
-    def frozen(self) -> Self:
-        """The same, to be copied many times and never changed."""
-
 
 class TrainingBlock(Protocol):
     """A block of records that can be learnt."""
@@ -186,14 +183,28 @@ class Learner(LearnsBlocks[B], Protocol[B, S]):
     def state(self, how: Any, start: Any = None) -> S:
         """What merging needs from this model, which was trained from `start`."""
 
-    def reset_to(self, start: Any, state: S) -> Any:
-        """The model as it was at `start`, given its state since; None: take a copy of `start`."""
-
-    def held_out(self, block: B, n: int) -> Any:
-        """The last n records of a block, which were held out, and which of them it gets right."""
-
     def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
         """Continue with the merged model of a sum; `prior` is what each part started from."""
+
+    # Shards of records in memory, all of which know the labels and features of all from the first.
+
+    def begin_round(self, block: B, start: Any, how: Any) -> B:
+        """Go on from the merged model of the round before, which other shards read at that time.
+
+        Returns
+        -------
+        TrainingBlock
+            The same records, ready to be learnt in this round.
+        """
+
+    def end_round(self, start: Any, how: Any, held: int) -> Any:
+        """What a shard has learnt since `start`, until the next round begins.
+
+        If the last `held` records are not 0, these were kept back, and are judged.
+        """
+
+    def merge_round(self, states: Iterable[Any], how: Any, *, threads: int = 1) -> None:
+        """Continue with what shards, in their order, have made of the current model."""
 
 
 class Trainable(Learner[B, S], Protocol):

@@ -6,10 +6,9 @@ number and the model it starts from alone, so it gets the same bits wherever it 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
@@ -78,21 +77,9 @@ class Shard(NamedTuple):
     block: Any  # TrainingBlock: its records
 
 
-def learn_round(
-    shard: Shard,
-    start: Learnt,
-    rounds: Rounds,
-    *,
-    stop: Event | None = None,
-    spares: deque[Any] | None = None,
-) -> Any:
-    """What a shard learns in one round, ready to be summed; `start` is not changed.
-
-    `spares` are models at `start` that are not needed: to take one, and to put it back to where it
-    was, is cheaper than a copy, which is the size of all weights and not of those that are moved.
-    """
+def learn_round(shard: Shard, start: Learnt, rounds: Rounds, *, stop: Event | None = None) -> Any:
+    """What a shard learns in one round, to be merged in the order of the shards; `start` stays."""
     number, trainable, block = shard
-    trainable.model = _spare(spares) or start.copy()
     passes = rounds.after(len(start.mistakes))
     # What the last merge is judged by is learnt in no round: a model that had met it before would
     # remember less of it the more shards have moved it since.
@@ -108,57 +95,31 @@ def learn_round(
 
     run(
         trainable,
-        block,
+        trainable.begin_round(block, start, rounds.way),
         passes,
         order=order,
         report=lambda pass_number: _stoppable(reported(pass_number), stop),
     )
-    state = trainable.state(rounds.way, start)
-    judged = trainable.held_out(block, held) if held and rounds.passes in passes else None
-    spare = None if spares is None else trainable.reset_to(start, state)
-    if spares is not None and spare is not None:
-        spares.append(spare)
-    return state if judged is None else replace(state, held=(judged,))
-
-
-def _spare(spares: deque[Any] | None) -> Any:
-    """One of them, where there is one; another thread may take the last."""
-    try:
-        return spares.popleft() if spares else None
-    except IndexError:
-        return None
+    return trainable.end_round(start, rounds.way, held if rounds.passes in passes else 0)
 
 
 def train_shards(
     trainable: Learner[Any, Any], shards: Sequence[Shard], start: Learnt, rounds: Rounds
 ) -> None:
-    """All rounds over the shards of one machine, in threads; `trainable` gets the merged model."""
-    begun, prior = start.frozen(), None
+    """All rounds over the shards of one machine, in threads; `start` becomes the merged model.
+
+    Each shard keeps its weights through all rounds.
+    """
 
     def work(shard: Shard) -> Any:
         with named(shard.number):
-            return learn_round(shard, begun, rounds, stop=stop, spares=spares)
+            return learn_round(shard, trainable.model, rounds, stop=stop)
 
-    for number in range(rounds.number):
-        if number > 0:
-            begun, prior = _start_of_round(trainable, rounds)
+    trainable.model = start
+    for _ in range(rounds.number):
         stop = Event()
-        spares: deque[Any] = deque()
         states = spread(shards, work, rounds.threads, stop.set)
-        # While shards are being learnt all cores are taken.
-        merging = rounds.threads if len(shards) <= rounds.threads else 1
-        total = summed(states, threads=merging)
-        trainable.take(total, prior, threads=rounds.threads)
-
-
-def _start_of_round(trainable: Learner[Any, Any], rounds: Rounds) -> tuple[Any, Any]:
-    """The merged model, frozen, and its state: a look at all weights serves both."""
-    merged = trainable.model
-    assert merged is not None
-    trainable.model = begun = merged.frozen()
-    prior = trainable.state(rounds.way)
-    trainable.model = merged
-    return begun, prior
+        trainable.merge_round(states, rounds.way, threads=rounds.threads)
 
 
 def summed(states: Iterator[Any], *, threads: int = 1) -> Any:

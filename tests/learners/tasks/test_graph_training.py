@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from networks import threads, typed
 from surelearn import SureGraphClassifier
 from surelearn.graph import Graph
 from surelearn.learners.tasks.graphs import GraphSettings, GraphTrainable, LabelledGraphs
+from surelearn.merging import Evidence
 
 
 def learner(**params):
@@ -66,21 +69,26 @@ def test_one_shard_merged_is_itself(how):
     np.testing.assert_array_equal(own.model.weights.means, means)
 
 
-def test_a_shard_goes_back_to_where_it_began():
-    own, block = learner(average=False), LabelledGraphs.of(*threads(10))
-    encoded = own.learn(block)
-    start = own.model.frozen()
-    shard = own.fork(own.model.copy())
-    shard.learn(encoded)
-    state = shard.state("evidence", start)
-    back = shard.reset_to(start, state)
-    assert back is None or np.array_equal(back.weights.means, own.model.weights.means)
+@pytest.mark.parametrize("how", ["bayes", Evidence(math.inf)], ids=str)
+def test_a_shard_begins_each_round_where_the_merged_model_is(how):
+    whole, block = learner(average=False), LabelledGraphs.of(*threads(10))
+    encoded = whole.learn(block)
+    means, learnt = whole.model.weights.means.copy(), whole.model.updates
+    shard = whole.fork()
+    shard.learn(shard.begin_round(encoded, whole.model, how), starts_pass=True)
+    updates = shard.model.updates
+    shard.end_round(whole.model, how, 0)
+    shard.begin_round(encoded, whole.model, how)
+    assert np.array_equal(shard.model.weights.means, means)
+    assert shard.model.updates == learnt < updates
 
 
 def test_what_is_held_out_is_judged_by_nodes():
     own = learner()
     encoded = own.learn(LabelledGraphs.of(*threads(10)))
-    held = own.held_out(encoded, 3)
+    shard = own.fork()
+    shard.begin_round(encoded, own.model, Evidence())
+    [held] = shard.end_round(own.model, Evidence(), 3).held
     assert held.records.size == 3
     assert held.right.shape == (24,)
     assert held.right.mean() > 0.3

@@ -73,7 +73,7 @@ def test_a_copy_does_not_follow():
     assert not np.array_equal(model.nodes(), other.nodes())
     other.mistakes.append(7)
     assert model.mistakes[-1] != 7 or len(model.mistakes) != len(other.mistakes)
-    assert np.array_equal(model.frozen().copy().nodes(), model.nodes())
+    assert np.array_equal(model.copy().nodes(), model.nodes())
 
 
 def test_labels_and_weights_of_graphs():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from surelearn.learners.row_input import with_values
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.learners.tasks.rows import RowBlock
+from surelearn.merging import Evidence
 from surelearn.rows import rows_of
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -132,8 +134,10 @@ def test_records_of_many_labels_that_are_held_out_are_judged_as_sets():
     X, Y = data()
     clf = labelled().fit(X[:100], Y[:100])
     block = RowBlock(rows_of(X), with_values(row_labels(lists(Y))[0], clf.classes_), None, X)
-    trainable = RowTrainable(RowSettings.of(clf.get_params(deep=False)), None, clf.model_)
+    trainable = RowTrainable(RowSettings.of(clf.get_params(deep=False)), None)
     assert block.size == 120
-    held = trainable.held_out(block, 20)
+    way = Evidence(math.inf)
+    trainable.begin_round(block, clf.model_, way)
+    [held] = trainable.end_round(clf.model_, way, 20).held
     assert held.right.tolist() == (clf.predict(X[100:]) == Y[100:]).all(axis=1).tolist()
     assert 0 < held.right.sum() < 20

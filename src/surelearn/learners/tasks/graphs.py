@@ -25,7 +25,7 @@ from surelearn.learners.settings import (
     few_rivals,
     resolved,
 )
-from surelearn.learners.snapshot import Snapshot, copied
+from surelearn.learners.snapshot import copied
 from surelearn.learners.tasks.graph_features import GraphFeatures, GraphTable
 from surelearn.learners.tasks.structures import (
     StructureTrainable,
@@ -291,11 +291,6 @@ class GraphModel:
     def copy(self) -> GraphModel:
         """An independent copy: training it does not change this model."""
         return replace(self, weights=copied(self.weights), mistakes=list(self.mistakes))
-
-    def frozen(self) -> GraphModel:
-        """The same, to be copied many times and never changed."""
-        frozen: Any = None if self.weights is None else Snapshot(self.weights)
-        return replace(self, weights=frozen)
 
 
 def _as_given(name: str, params: Params) -> Any:

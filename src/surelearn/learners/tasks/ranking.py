@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check, _core, constraints, probability, weights
 from surelearn.learners.settings import Parameter, Params, Settings, resolved
-from surelearn.learners.snapshot import Snapshot, copied
+from surelearn.learners.snapshot import copied
 from surelearn.learners.tasks.row_training import RowReader
 from surelearn.learners.tasks.rows import Features
 from surelearn.learners.tasks.structures import (
@@ -144,11 +144,6 @@ class RankModel:
     def copy(self) -> RankModel:
         """An independent copy: training it does not change this model."""
         return replace(self, weights=copied(self.weights), mistakes=list(self.mistakes))
-
-    def frozen(self) -> RankModel:
-        """The same, to be copied many times and never changed."""
-        weights: Any = Snapshot(self.weights)
-        return replace(self, weights=weights)
 
     def learn(
         self,
@@ -447,9 +442,16 @@ class RankTrainable(StructureTrainable):
         self._publish(model.merged(total, prior, threads=threads))
         warn_if_worse(total.held, self._right, total.how)
 
-    def reset_to(self, start: RankModel, state: MergeState) -> RankModel | None:
-        before: RankModel | None = super().reset_to(start, state)
-        return None if before is None else replace(before, skipped=start.skipped)
+    def begin_round(self, block: GroupBlock, start: RankModel, how: Way) -> GroupBlock:
+        own: GroupBlock = super().begin_round(block, start, how)
+        self.model.skipped = start.skipped
+        return own
+
+    def _counted(self, model: RankModel) -> NDArray[np.int64]:
+        return np.array([model.skipped], dtype=np.int64)
+
+    def _counting(self, model: RankModel, more: NDArray[np.int64]) -> RankModel:
+        return replace(model, skipped=model.skipped + int(more[0]))
 
     def _right(self, encoded: GroupBlock) -> NDArray[np.bool_]:
         """Of the groups with a right and a wrong candidate, where the best one is right."""

@@ -22,13 +22,13 @@ _ROWS_LEARNT, _FEWEST_PASSES, _MOST_PASSES = 10_000, 3, 10
 
 
 def _passes(name: str, params: Params) -> int:
-    """The number of passes; "auto" without a number of rows: of a stream, or of shards."""
+    """The number of passes; "auto" without a number of rows, as of a stream: the fewest."""
     value = params[name]
     if isinstance(value, str) and not _check.is_auto(value):
         raise ValueError(_check.must(name, "be a whole number or 'auto'", value))
     if not _check.is_auto(value):
         return _check.count(name, value)
-    return _FEWEST_PASSES if params["n_shards"] == 1 else _MOST_PASSES
+    return _FEWEST_PASSES
 
 
 def _scheme(name: str, params: Params) -> constraints.Constraints:
@@ -130,7 +130,7 @@ class RowSettings(Settings):
 
     def for_rows(self, n: int) -> RowSettings:
         """The settings of `fit` for so many rows: with ``passes="auto"`` few rows get more."""
-        if not self.chooses_passes or self.n_shards > 1:
+        if not self.chooses_passes:
             return self
         passes = -(-_ROWS_LEARNT // max(1, n))
         return self.but(passes=min(max(passes, _FEWEST_PASSES), _MOST_PASSES))

@@ -21,6 +21,7 @@ from surelearn.learners.tasks.row_settings import (
     given_weight,
     times,
 )
+from surelearn.learners.tasks.row_shards import RowShards
 from surelearn.learners.tasks.rows import (
     ClassModel,
     Features,
@@ -31,8 +32,7 @@ from surelearn.learners.tasks.rows import (
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
-from surelearn.rows import rows_of
-from surelearn.training.held_out import HeldOut, warn_if_worse
+from surelearn.training.held_out import warn_if_worse
 from surelearn.training.protocol import Order, Packed, Refused, Report
 
 
@@ -72,7 +72,7 @@ class RowReader(Protocol):
         """A new reader with the same settings and document counts, and no words."""
 
 
-class RowTrainable:
+class RowTrainable(RowShards):
     """A classifier of rows in training; see `protocol.Trainable`.
 
     Parameters
@@ -97,14 +97,12 @@ class RowTrainable:
         declared: NDArray[Any] | None = None,
         watch: Callable[[RowModel], None] | None = None,
     ) -> None:
-        self.settings = settings
+        super().__init__(settings, model)
         self.reader = reader
-        self.model = model
         self._declared = declared
         self._watch = watch
         self.follower: Follower | None = None  # the temperature of a stream, if it is calibrated
         self.kept_until = 0  # the pass of a stream in which rows that are kept back are learnt
-        self.held: list[tuple[Any, Labels]] = []  # rows that no merged part has learnt
         self._met: set[Any] = set()  # labels of all records, including those of weight 0
         self._labels: dict[Any, int] = {}  # labels of packed blocks, numbered as they appear
 
@@ -378,22 +376,6 @@ class RowTrainable:
         self._publish(RowModel.merged(total, prior, projection=projection, threads=threads))
         self.held = [one.records for one in total.held]
         warn_if_worse(total.held, self._right, total.how)
-
-    def reset_to(self, start: RowModel, state: MergeState) -> RowModel | None:
-        assert self.model is not None
-        return self.model.reset_to(start, state)
-
-    def held_out(self, block: RowBlock, n: int) -> HeldOut:
-        _, end = block.span or (0, block.size)
-        rows = slice(end - n, end)
-        records = block.X[rows], block.labels.take(rows)
-        return HeldOut(records, self._right(records))
-
-    def _right(self, records: tuple[Any, Labels]) -> NDArray[np.bool_]:
-        """Where the model is right."""
-        assert self.model is not None
-        X, labels = records
-        return scorer_of(self.model, self.settings.rule).right(rows_of(X), labels)
 
 
 def _balanced(model: RowModel, block: RowBlock) -> NDArray[np.float64]:

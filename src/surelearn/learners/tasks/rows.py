@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from surelearn import _check, _core
 from surelearn.decode import LABELS, Code, columns_of
 from surelearn.learners import reductions
-from surelearn.learners.snapshot import Snapshot, copied
+from surelearn.learners.snapshot import copied
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Labels, spans_of
 from surelearn.training.protocol import UpdateMethod, refused
@@ -273,23 +273,8 @@ class RowModel(ClassModel):
 
     def copy(self) -> RowModel:
         """An independent copy: training it does not change this model."""
-        return _beginning(self, copied(self.weights))
-
-    def frozen(self) -> RowModel:
-        """The same model frozen: it is copied many times and never changed."""
-        weights: Any = None if self.weights is None else Snapshot(self.weights)
-        return replace(self, weights=weights)
-
-    def reset_to(self, start: RowModel, state: MergeState) -> RowModel | None:
-        """This model as it was at `start`, given its state since; None if that is unknown."""
-        before = state.start_of_moves()
-        if before is None or len(self.classes) != len(start.classes):
-            return None
-        if not isinstance(self.weights, Diagonal) or start.weights is None:
-            return None
-        if before["prior"] != start.weights.prior:  # rescaled since
-            return None
-        return _beginning(start, self.weights.put_features(before))
+        counts, mistakes = self.counts.copy(), list(self.mistakes)
+        return replace(self, weights=copied(self.weights), counts=counts, mistakes=mistakes)
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         n_columns = reductions.n_columns_of(self.multiclass, len(places), code)
@@ -444,12 +429,6 @@ class RowModel(ClassModel):
             return stages(self.classes, block.labels)
         every = union_of_labels(self.classes, block.labels.seen)
         return iter([Stage((0, block.size), self.classes, every)])
-
-
-def _beginning(start: RowModel, weights: Any) -> RowModel:
-    """A model with these weights and all that was counted at `start`."""
-    counts, mistakes = start.counts.copy(), list(start.mistakes)
-    return replace(start, weights=weights, counts=counts, mistakes=mistakes)
 
 
 class Stage(NamedTuple):

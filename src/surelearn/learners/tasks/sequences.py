@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.learners.snapshot import Snapshot, copied
+from surelearn.learners.snapshot import copied
 from surelearn.learners.tasks.structures import (
     all_classes,
     check_fit,
@@ -295,11 +295,6 @@ class SequenceModel:
             mistakes=list(self.mistakes),
             lock=_core.Lock(),
         )
-
-    def frozen(self) -> SequenceModel:
-        """The same, to be copied many times and never changed."""
-        weights: Any = None if self.weights is None else Snapshot(self.weights)
-        return replace(self, weights=weights)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()

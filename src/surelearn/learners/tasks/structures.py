@@ -19,7 +19,17 @@ from surelearn.files import Fields, Tensors
 from surelearn.learners.base import is_fitted, put_model, settings_of
 from surelearn.learners.file_parts import diagonal_in
 from surelearn.learners.task import Task
-from surelearn.merging import Evidence, Merged, MergeState, Way, way_of
+from surelearn.merging import (
+    Evidence,
+    Merged,
+    MergeState,
+    ShardState,
+    Way,
+    go_on_from,
+    merged_round,
+    merges_in_order,
+    way_of,
+)
 from surelearn.training.held_out import HeldOut, warn_if_worse
 from surelearn.training.protocol import Order, Report, refused
 from surelearn.weights import Diagonal, Layout, Tally
@@ -191,17 +201,6 @@ def with_merged(model: Any, found: Merged) -> Any:
     return replace(model, weights=weights, mistakes=found.mistakes, updates=found.updates)
 
 
-def reset_to(model: Any, start: Any, state: MergeState) -> Any:
-    """A model as it was at `start`, given its state since; None if that is unknown."""
-    before = state.start_of_moves()
-    if model is None or model.weights is None or start.weights is None or before is None:
-        return None
-    if before["prior"] != start.weights.prior:
-        return None
-    weights = model.weights.put_features(before)
-    return replace(model, weights=weights, mistakes=list(start.mistakes), updates=start.updates)
-
-
 # -------------------------------------------------------------------------- training
 
 
@@ -236,6 +235,7 @@ class StructureTrainable:
         self._declared = declared
         self._watch = watch
         self._same_space = same_space
+        self._block: Any = None  # of a shard in memory
 
     # ------------------------------------------------- what a kind of structures has to say
 
@@ -301,13 +301,47 @@ class StructureTrainable:
             self._publish(total.merged(prior))
         warn_if_worse(total.held, self._right, total.how)
 
-    def reset_to(self, start: Any, state: Any) -> Any:
-        """The model at `start` again; None where features may have grown since."""
-        return reset_to(self.model, start, state) if self._same_space else None
+    def begin_round(self, block: Any, start: Any, how: Way) -> Any:
+        self._block = block
+        before = self.model
+        if before is None or not merges_in_order(how, start.weights):
+            self.model = start.copy()
+            return block
+        go_on_from(before.weights, start.weights)
+        self.model = replace(before, mistakes=list(start.mistakes), updates=start.updates)
+        return block
 
-    def held_out(self, block: Any, n: int) -> HeldOut:
-        records = block.part(block.size - n, block.size)
-        return HeldOut(records, self._right(records))
+    def end_round(self, start: Any, how: Way, held: int) -> Any:
+        model, block = self.model, self._block
+        if merges_in_order(how, model.weights):
+            state: Any = ShardState.of(model, start, self._counted(model) - self._counted(start))
+        else:
+            state = self.state(how, start)
+        if not held:
+            return state
+        records = block.part(block.size - held, block.size)
+        return replace(state, held=(HeldOut(records, self._right(records)),))
+
+    def merge_round(self, states: Iterable[Any], how: Way, *, threads: int = 1) -> None:
+        start = self.model
+        if not merges_in_order(how, start.weights):
+            prior = self.state(how) if start.mistakes else None
+            self.take(MergeState.combined(states, threads=threads), prior, threads=threads)
+            return
+        shards = list(states)
+        assert isinstance(how, Evidence)
+        weights, mistakes, updates, counts = merged_round(start, shards, how, threads=threads)
+        merged = replace(start, weights=weights, mistakes=mistakes, updates=updates)
+        self._publish(self._counting(merged, counts))
+        warn_if_worse([one for state in shards for one in state.held], self._right, how)
+
+    def _counted(self, model: Any) -> NDArray[np.int64]:
+        """What else a model counts."""
+        return np.zeros(0, dtype=np.int64)
+
+    def _counting(self, model: Any, more: NDArray[np.int64]) -> Any:
+        """The same model after so many more."""
+        return model
 
 
 # --------------------------------------------------------- merging by names, files
