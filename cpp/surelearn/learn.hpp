@@ -283,46 +283,42 @@ private:
     /// Several constraints, or one to meet exactly: by a transaction.
     [[nodiscard]] Outcome many(const RowView& row, std::span<const Side> sides, std::size_t y,
                                double weight) {
-        if constexpr (requires { scratch_.lanes; }) {
-            const bool in_lanes = method_.scheme.kind == Scheme::Kind::sequential &&
-                                  scratch_.lanes.takes(weights_, sides.size());
-            if (in_lanes) return in_turn(scratch_.lanes, row, sides, y, weight);
-        }
+        const auto steps = [&](auto& system, const auto& take) {
+            return transact(system, row, sides, y, weight, take);
+        };
+        const auto in_turn = [&](auto& system, const auto& step_of) {
+            return sequential(system, method_.projection, step_of);
+        };
         auto& transaction = scratch_.transaction;
-        if (method_.scheme.kind == Scheme::Kind::sequential) {
-            return in_turn(transaction, row, sides, y, weight);
+        switch (method_.scheme.kind) {
+            case Scheme::Kind::exact:
+                return steps(transaction, [&](auto&, auto&) { return all_at_once(y, weight); });
+            case Scheme::Kind::parallel:
+                return steps(transaction, [&](auto& system, const auto& step_of) {
+                    return parallel(system, method_.projection, method_.scheme, step_of);
+                });
+            default:
+                if constexpr (requires { scratch_.lanes; }) {
+                    const bool fits = scratch_.lanes.takes(weights_, sides.size());
+                    if (fits) return steps(scratch_.lanes, in_turn);
+                }
+                return steps(transaction, in_turn);
         }
-        transaction.load(weights_, row, sides);
-        const Outcome outcome = method_.scheme.kind == Scheme::Kind::exact
-                                    ? all_at_once(y, weight)
-                                    : parallel(transaction, method_.projection, method_.scheme,
-                                               steps_of(transaction, y, weight));
-        return committed(transaction, outcome);
     }
 
-    /// Several constraints, one after the other.
-    template <class System>
-    [[nodiscard]] Outcome in_turn(System& transaction, const RowView& row,
-                                  std::span<const Side> sides, std::size_t y, double weight) {
-        transaction.load(weights_, row, sides);
-        const auto step_of = steps_of(transaction, y, weight);
-        return committed(transaction, sequential(transaction, method_.projection, step_of));
-    }
-
-    /// What asks the rule for the step of a constraint, given its margin.
-    template <class System>
-    [[nodiscard]] auto steps_of(const System& transaction, std::size_t y, double weight) {
-        return [&, y, weight](std::size_t r, const Moments& margin) {
-            const auto gather = [&] { return transaction.shares(r, scratch_.shares); };
+    /// Loads the weights, moves them as `take` does, and writes them.
+    template <class System, class F>
+    [[nodiscard]] Outcome transact(System& system, const RowView& row, std::span<const Side> sides,
+                                   std::size_t y, double weight, const F& take) {
+        system.load(weights_, row, sides);
+        const auto step_of = [&](std::size_t r, const Moments& margin) {
+            const auto gather = [&] { return system.shares(r, scratch_.shares); };
             const double cost = targets_.cost_of(y, scratch_.rivals[r]);
             return costed_step(method_.rule, cost, margin, weight, gather);
         };
-    }
-
-    template <class System>
-    [[nodiscard]] Outcome committed(const System& transaction, Outcome outcome) {
+        const Outcome outcome = take(system, step_of);
         const bool moved = outcome == Outcome::moved;
-        return moved && !transaction.commit(weights_) ? Outcome::refused : outcome;
+        return moved && !system.commit(weights_) ? Outcome::refused : outcome;
     }
 
     [[nodiscard]] Outcome all_at_once(std::size_t y, double weight) {

@@ -251,7 +251,8 @@ class Streamed(Online[M]):
         The first pass learns the records (rows or sentences) in order; it gives the same result as
         `partial_fit` block by block, except for rows that are kept back to calibrate. With
         `shuffle`, later passes learn the records of each block of two megabytes in a new random
-        order. `n_jobs` threads read ahead; neither they nor the cache change the result.
+        order. `n_jobs` threads read ahead, `n_jobs` + 2 blocks at most; neither they nor the cache
+        change the result.
 
         With `n_shards`, shard b mod n_shards learns block b. The estimator changes, and can be
         written, when shards are merged: after every `merge_every` passes and after the last. An
