@@ -32,6 +32,12 @@ def test_an_evaluation_is_printed() -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("jobs", [1, 3, -1, -2])
+def test_the_number_of_threads_changes_nothing(jobs: int) -> None:
+    result = run("evaluate", "two.sure", "test.jsonl", "--jobs", jobs)
+    assert result.stdout == f"{expected()}\n"
+
+
 def test_an_evaluation_as_json() -> None:
     result = run("evaluate", "two.sure", "test.jsonl", "--json")
     assert result.stdout.count("\n") == 1

@@ -79,6 +79,10 @@ RANGES: dict[str, dict[str, tuple[float, float | None]]] = {
         "--jobs": (1, None),
         "--seed": SEED,
     },
+    "predict": {"--jobs": (1, None)},
+    "evaluate": {"--jobs": (1, None)},
+    "tag predict": {"--jobs": (1, None)},
+    "tag evaluate": {"--jobs": (1, None)},
     "explain": {"--top": (1, None)},
     "simulate": {
         "--labels": (2, None),

@@ -65,6 +65,9 @@ def test_a_line_for_each_row(folder: Path, clf: SureTextClassifier) -> None:
     assert [line["probability"] for line in found] == pytest.approx(p.tolist(), rel=1e-5)
     assert all(line.keys() == {"label", "probability", "sureness"} for line in found)
     assert "bąd" in result.stdout
+    for jobs in (1, 3, -2):
+        again = run("predict", folder / "model.sure", folder / "rows.jsonl", "--jobs", jobs)
+        assert again.stdout == result.stdout
 
 
 def test_all_probabilities_and_a_column_that_is_kept(folder: Path, clf: SureTextClassifier) -> None:

@@ -186,13 +186,13 @@ def reading(**asked: Any) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value not in (None, False)}
 
 
-def model_in(path: Path, wanted: str = "classifier") -> Any:
-    """Load a model; refuse one that other commands handle, such as a tagger."""
+def model_in(path: Path, wanted: str = "classifier", *, jobs: int = -1) -> Any:
+    """Load a model for so many threads; refuse one that other commands handle, such as a tagger."""
     from surelearn.learners.file import load
 
     model = load(path)
     model.task.check_command(path, model, wanted)
-    model.n_jobs = -1  # a command may use all cores
+    model.n_jobs = jobs
     return model
 
 

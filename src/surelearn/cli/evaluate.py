@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import GROUPS, ROWS, Files, Json, Model, Quiet, reads
+from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Json, Model, Quiet, reads
 from surelearn.cli._progress import progress_bar
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def evaluate(
         typer.Option(metavar="MODEL", help="A second model to compare with on the same rows."),
     ] = None,
     reading: dict[str, Any],
+    jobs: Jobs = -1,
     quiet: Quiet = False,
     as_json: Json = False,
     picture: Annotated[
@@ -55,11 +56,11 @@ def evaluate(
         _options.check_drawable(picture, "--picture")
     import surelearn
 
-    judged = _options.model_in(model)
+    judged = _options.model_in(model, jobs=jobs)
     _options.check_takes(judged, reading, against=against, picture=picture)
     if picture is not None:
         _check_classes(judged)
-    rival = None if against is None else _options.model_in(against)
+    rival = None if against is None else _options.model_in(against, jobs=jobs)
     with progress_bar("Evaluating", quiet=quiet) as progress:
         found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
     if against is not None and found.comparison is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import GROUPS, ROWS, Files, Model, Quiet, reads
+from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Model, Quiet, reads
 from surelearn.cli._output import Output, is_shown, opened
 from surelearn.cli._progress import progress_bar
 
@@ -36,6 +36,7 @@ def predict(
         typer.Option("--all", help="Rankers: print the order and the scores of all candidates."),
     ] = False,
     output: Output = None,
+    jobs: Jobs = -1,
     quiet: Quiet = False,
 ) -> None:
     """Predict the label of every row; print one line of JSON a row.
@@ -64,7 +65,7 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
-    loaded = _options.model_in(model)
+    loaded = _options.model_in(model, jobs=jobs)
     _options.check_takes(loaded, reading, keep=keep, all=everything)
     if proba:
         _check_proba(loaded, model)

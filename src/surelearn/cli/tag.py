@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
-from surelearn.cli._options import Encoding, Json, Model, Quiet, model_in, reads, takes
+from surelearn.cli._options import Encoding, Jobs, Json, Model, Quiet, model_in, reads, takes
 from surelearn.cli._output import Output, opened
 from surelearn.cli._progress import progress_bar, solver_line, warnings_shown
 from surelearn.cli._training import ModelOutput, Passes, Rule, Run, written
@@ -275,6 +275,7 @@ def predict(
         ),
     ] = False,
     output: Output = None,
+    jobs: Jobs = -1,
     quiet: Quiet = False,
 ) -> None:
     """Tag every token of a file; print its lines with the tag as the last column.
@@ -292,7 +293,7 @@ def predict(
     if output is not None:
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
-    tagger = model_in(model, "tagger")
+    tagger = model_in(model, "tagger", jobs=jobs)
     n_bad, between = 0, ""
     with prediction_bar(output, quiet=quiet) as progress:
         batches = begun(
@@ -317,6 +318,7 @@ def evaluate(
     files: Files,
     *,
     reading: dict[str, Any],
+    jobs: Jobs = -1,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -333,7 +335,7 @@ def evaluate(
     """
     from surelearn.evaluation import evaluate_tagger
 
-    tagger = model_in(model, "tagger")
+    tagger = model_in(model, "tagger", jobs=jobs)
     with progress_bar("Evaluating", quiet=quiet) as progress:
         found = evaluate_tagger(tagger, files, progress=progress, **reading)
     _options.say(found.to_dict(), str(found), as_json=as_json)
