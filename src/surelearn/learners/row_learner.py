@@ -314,8 +314,7 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _trained(self, X: Any, y: Any, sample_weight: Any, *, calibrate: bool) -> Self:
         """A twin that has learnt these rows and nothing else."""
         shell, settings = self._shell(), self._settings_for(calibrate=calibrate)
-        train = shell._train_block if settings.n_shards == 1 else shell._train_shards
-        train(settings, shell._whole(X, y, sample_weight, "fit"))
+        shell._train_block(settings, shell._whole(X, y, sample_weight, "fit"))
         return shell
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
@@ -324,12 +323,15 @@ class RowLearner(Linear, Streamed[RowModel]):
         return block
 
     def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
-        """All passes over all rows; those that are kept back are learnt last."""
-        settings = settings.for_rows(block.size)
-        start = self._start(settings, block)
+        """All passes over all rows, or all rounds over shards; rows kept back are learnt last."""
+        settings, labels, is_sparse = settings.for_rows(block.size), block.labels, block.is_sparse
+        many, classes = labels.is_many, labels.values
+        start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
+        if settings.n_shards > 1:
+            self._train_shards(settings, block, start)
+            return
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
-
         train = partial(self._train_in_passes, block=block, n=block.size, without=kept)
         trainable = RowTrainable(settings, None, start)  # the rows are read
         several = settings.method.threads > 1
@@ -342,11 +344,6 @@ class RowLearner(Linear, Streamed[RowModel]):
             self._calibrate_on([(block.X[kept], block.labels.take(kept))])
             trainable.learn(block, kept)
 
-    def _start(self, settings: RowSettings, block: RowBlock) -> RowModel:
-        """The untrained model of all classes."""
-        how = {"is_sparse": block.is_sparse, "many": block.labels.is_many}
-        return settings.start(self.n_features_in_, block.labels.values, **how)
-
     def _calibrate_on(self, held: Sequence[tuple[Any, Labels]]) -> None:
         """Fit the temperature to labelled rows that the model has not learnt."""
         if held:
@@ -354,10 +351,8 @@ class RowLearner(Linear, Streamed[RowModel]):
             places = np.concatenate([class_positions(asked, labels) for _, labels in held])
             self._calibrate(asked, rows_of(stack([X for X, _ in held])), places)
 
-    def _train_shards(self, settings: RowSettings, block: RowBlock) -> None:
+    def _train_shards(self, settings: RowSettings, block: RowBlock, start: RowModel) -> None:
         """All rounds over shards of all rows, which are read in place."""
-        settings = settings.for_rows(block.size)
-        start = self._start(settings, block)
         trainable = RowTrainable(settings, self._own_reader())
         shards = cut(trainable, block)
         train_shards(trainable, shards, start, self._rounds(settings))
