@@ -9,7 +9,6 @@ from surelearn.learners.readers import TextReader
 from surelearn.merging import Documents
 from surelearn.parameters import untrained
 from surelearn.rows import rows_of
-from surelearn.text import NativeVectorizer
 from surelearn.training.shards import Shard
 
 
@@ -32,21 +31,11 @@ def counted_texts(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> Docu
 
 def weighed_by(shard: Shard, documents: Documents) -> Shard:
     """A shard whose texts are weighed by these counts of all shards."""
-    vectorizer = _reader_of(shard).vectorizer
-    vectorizer.restore_documents(documents)
-    return weighed_shard(shard, vectorizer)
-
-
-def weighed_shard(shard: Shard, vectorizer: NativeVectorizer) -> Shard:
-    """A shard whose texts are weighed by the counts of all shards, which `vectorizer` has."""
-    _reader_of(shard).is_shard = True
+    reader: TextReader = shard.trainable.reader  # type: ignore[attr-defined]
+    reader.vectorizer.restore_documents(documents)
+    reader.is_shard = True
     block = shard.block
     if not block.size:
         return shard
-    X = vectorizer.weigh_in_place(block.X)
+    X = reader.vectorizer.weigh_in_place(block.X)
     return shard._replace(block=block._replace(rows=rows_of(X), X=X))
-
-
-def _reader_of(shard: Shard) -> TextReader:
-    reader: TextReader = shard.trainable.reader  # type: ignore[attr-defined]
-    return reader

@@ -29,7 +29,6 @@ from surelearn.merging._learnt import (
     grown,
     merged_classes,
     move_of,
-    prior_run,
     same_start,
     scale_of,
     way_of,
@@ -248,16 +247,6 @@ class MergeState:
             self.code,
             self.projection,
         )
-
-    def start_of_moves(self) -> State | None:
-        """What the weights that one model has moved were before; None where that is not known."""
-        own = self.trained
-        if not isinstance(self.how, Evidence) or not isinstance(own, OneModel):
-            return None
-        if own.start is not None:
-            return own.start
-        run = prior_run(self.layout, own.state["n_columns"], own.state["prior"])
-        return {**own.state, "rounds": 0, "cells": np.tile(run, (len(own.state["features"]), 1))}
 
     def result_words(self, prior: MergeState | None = None) -> Words | None:
         """The words of `result`."""
