@@ -71,7 +71,7 @@ private:
 
         [[gnu::always_inline]] void add(const Four& mu, const Four& sigma) noexcept {
             const Four size = mu < 0.0 ? -mu : mu;
-            mean = size > mean || size != size ? size : mean;
+            mean = (size > mean) | (size != size) ? size : mean;
             least = sigma < least ? sigma : least;
             largest = sigma > largest ? sigma : largest;
         }
