@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from classifiers import X4, Y4, fingerprint
 from surelearn import SureClassifier, SureTextClassifier
@@ -62,6 +63,16 @@ def test_passes_are_chosen_by_the_rows_of_all_partitions(classes):
     assert model.get_params() == clf.get_params()
 
 
+def test_partitions_with_few_rows_of_each_class_make_the_most_passes():
+    y = np.arange(4_000) % 40
+    X = sparse.eye_array(40, format="csr", dtype=np.float32)[y]
+    clf = SureClassifier(n_shards=21, merge_every=5, random_state=0)
+    parts = [(X[rows], y[rows]) for rows in np.array_split(np.arange(len(y)), 21)]
+    model = partitions.fit(clf, Parts(*parts))
+    assert model.n_iter_ == 10
+    assert fingerprint(model) == fingerprint(clf.fit(X, y))
+
+
 def test_states_may_come_in_any_order_and_grouping():
     clf = SureClassifier(random_state=0)
     states = [
@@ -116,14 +127,11 @@ def test_partitions_have_all_classes_together():
 
 
 def test_partitions_without_rows_have_no_say_in_the_type_of_labels():
-    words = partitions.LabelCounts(1, np.array(["no", "yes"]), np.array([3, 4]))
-    empty = partitions.LabelCounts(0, np.array([]), np.array([], np.int64))
+    words = partitions.LabelCounts(1, np.array(["no", "yes"]), np.array([3, 4]), 1)
+    empty = partitions.LabelCounts(0, np.array([]), np.array([], np.int64), 1)
     found = partitions.together([None, empty, words, empty, words, None])
-    assert (found.number, found.classes.tolist(), found.counts.tolist()) == (
-        1,
-        ["no", "yes"],
-        [6, 8],
-    )
+    assert (found.number, found.n_parts) == (1, 2)
+    assert (found.classes.tolist(), found.counts.tolist()) == (["no", "yes"], [6, 8])
     assert partitions.together([None, empty]) is None
 
 

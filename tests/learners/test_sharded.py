@@ -7,9 +7,10 @@ import lzma
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from ranked import candidates
-from surelearn import SureRanker, SureTagger, SureTextClassifier
+from surelearn import SureClassifier, SureRanker, SureTagger, SureTextClassifier
 from surelearn.learners.base import settings_of
 from surelearn.learners.online import rounds_of
 from tagged import corpus
@@ -74,3 +75,12 @@ def test_shards_make_as_many_passes_as_one_model():
     labels = ["yes", "no", "yes", "no"] * 30
     one, two = (SureTextClassifier(n_shards=n).fit(texts, labels).n_iter_ for n in (1, 2))
     assert one == two == 10
+
+
+@pytest.mark.parametrize(("n_shards", "passes"), [(1, 3), (20, 3), (21, 10)])
+def test_shards_with_few_rows_of_each_class_make_the_most_passes(n_shards, passes):
+    """4,000 rows of 40 classes: 20 shards have five rows of each."""
+    y = np.arange(4_000) % 40
+    X = sparse.eye_array(40, format="csr", dtype=np.float32)[y]
+    clf = SureClassifier(n_shards=n_shards, merge_every=None).fit(X, y)
+    assert clf.n_iter_ == passes

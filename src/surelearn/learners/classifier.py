@@ -52,7 +52,7 @@ class SureClassifier(RowLearner):
         covariance.
     passes : int or "auto", default "auto"
         Passes over the data in `fit`. ``"auto"``: as many as learn 10,000 rows, but at least 3 and
-        at most 10, with shards too; 3 in `fit_stream`.
+        at most 10; 10 with shards of fewer than five rows of each class; 3 in `fit_stream`.
     shuffle : bool, default True
         Whether `fit` goes through the rows in a new random order in each pass.
     fit_intercept : bool, default True

@@ -255,6 +255,7 @@ class LabelCounts(NamedTuple):
     number: int  # of the first partition
     classes: NDArray[Any]
     counts: NDArray[np.int64]
+    n_parts: int
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ class Job:
             own = _check.class_weight(self.estimator.class_weight)
             weight = given_weight(own, labels, weight)
             learnt = labels if weight is None else labels.take(weight != 0)
-        return LabelCounts(number, _plain(labels.values), learnt.counts)
+        return LabelCounts(number, _plain(labels.values), learnt.counts, n_parts=1)
 
     def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Documents | None:
         """The documents of a partition."""
@@ -324,8 +325,9 @@ def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any
     known, counts = _classes(settings, engine, job, classes)
     _check.two_classes(known, "fit")
     if settings.chooses_passes:
-        rows = _tally(engine, job).counts if counts is None else counts
-        passes = settings.for_rows(int(rows.sum())).passes
+        tally = _tally(engine, job)
+        n_rows = int(tally.counts.sum())
+        passes = settings.for_rows(n_rows, len(known), tally.n_parts).passes
         job = replace(job, estimator=untrained(job.estimator).set_params(passes=passes))
     documents = engine.documents(job) if counts_documents(estimator) else None
     job = replace(job, classes=known, counts=counts, documents=documents)
@@ -370,7 +372,8 @@ def _added(one: LabelCounts, other: LabelCounts) -> LabelCounts:
     counts = np.zeros(len(classes), dtype=np.int64)
     for tally in (one, other):
         counts[np.searchsorted(classes, tally.classes)] += tally.counts
-    return LabelCounts(min(one.number, other.number), classes, counts)
+    n_parts = one.n_parts + other.n_parts
+    return LabelCounts(min(one.number, other.number), classes, counts, n_parts)
 
 
 def _classes(
@@ -395,7 +398,7 @@ def _classes(
 
 def _tally(engine: Engine, job: Job) -> LabelCounts:
     tally = engine.tally(job)
-    return LabelCounts(0, np.zeros(0), np.zeros(0, np.int64)) if tally is None else tally
+    return LabelCounts(0, np.zeros(0), np.zeros(0, np.int64), n_parts=0) if tally is None else tally
 
 
 def _settings(estimator: Any) -> RowSettings:

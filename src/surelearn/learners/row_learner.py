@@ -324,8 +324,9 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
         """All passes over all rows, or all rounds over shards; rows kept back are learnt last."""
-        settings, labels, is_sparse = settings.for_rows(block.size), block.labels, block.is_sparse
-        many, classes = labels.is_many, labels.values
+        labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
+        classes = labels.values
+        settings = settings.for_rows(block.size, len(classes), settings.n_shards)
         start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
         if settings.n_shards > 1:
             self._train_shards(settings, block, start)

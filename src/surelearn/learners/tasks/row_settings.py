@@ -19,6 +19,8 @@ from surelearn.weights import Layout, fits
 #: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
 #: docs/theory/defaults.md.
 _ROWS_LEARNT, _FEWEST_PASSES, _MOST_PASSES = 10_000, 3, 10
+#: Shards with fewer rows of each class make the most passes; see docs/theory/shards.md.
+_FEW_OF_CLASS = 5
 
 
 def _passes(name: str, params: Params) -> int:
@@ -128,11 +130,16 @@ class RowSettings(Settings):
         if not self.chooses_constraints:
             self.constraints.check_rivals(n_rivals)
 
-    def for_rows(self, n: int) -> RowSettings:
-        """The settings of `fit` for so many rows: with ``passes="auto"`` few rows get more."""
+    def for_rows(self, n: int, n_classes: int = 1, n_shards: int = 1) -> RowSettings:
+        """The settings of `fit` for so many rows: with ``passes="auto"`` few rows get more.
+
+        So do shards that have few rows of each class: they learn little between two merges.
+        """
         if not self.chooses_passes:
             return self
         passes = -(-_ROWS_LEARNT // max(1, n))
+        if n_shards > 1 and n < _FEW_OF_CLASS * n_classes * n_shards:
+            passes = _MOST_PASSES
         return self.but(passes=min(max(passes, _FEWEST_PASSES), _MOST_PASSES))
 
     @property
