@@ -12,16 +12,19 @@ Y4 = np.array(["no", "yes", "yes", "no"])
 
 def classifier(rule, **options):
     name, params = rule
-    return SureClassifier(rules.RULES[name](**params), **{"constraints": "single", **options})
+    options = {"constraints": "single", "scale": False, **options}
+    return SureClassifier(rules.RULES[name](**params), **options)
 
 
 def fingerprint(clf):
     """Every bit of what a classifier has learnt."""
     model = clf._model
     state = model.weights.state() if model.weights else {}
+    units = [np.asarray(part).tobytes() for part in state.pop("units", ())]
     cells = {k: np.asarray(v).tobytes() for k, v in state.items() if k != "layout"}
+    scale = model.scale and [part.tobytes() for part in (model.scale.n, model.scale.square)]
     return (model.classes.tolist(), model.projection, model.mistakes, model.updates,
-            model.counts.tolist(), cells)  # fmt: skip
+            model.counts.tolist(), cells, units, scale)  # fmt: skip
 
 
 def spread(n=200, d=6, n_classes=3, seed=0):

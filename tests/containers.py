@@ -112,7 +112,7 @@ def content(model):
 
 
 def classifier():
-    clf = SureClassifier("arow", class_weight={"a": 2.0}, passes=2, random_state=0)
+    clf = SureClassifier("arow", class_weight={"a": 2.0}, passes=2, random_state=0, scale=False)
     return clf.fit(np.eye(3), ["a", "b", "c"])
 
 

@@ -51,4 +51,4 @@ def stored(kind: str, folder: Path, columns: dict[str, list[Any]], name: str = "
 
 
 def numbers(**settings: Any) -> SureClassifier:
-    return SureClassifier(random_state=0, **{"passes": 2, **settings})
+    return SureClassifier(random_state=0, **{"passes": 2, **settings}, scale=False)

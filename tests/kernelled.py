@@ -23,7 +23,7 @@ def unfitted(rule, **params):
     """The linear classifier of which a kernel classifier is the dual form."""
     covariance = "diagonal" if rules.get(rule).first_order else "full"
     params |= {"dtype": "float64", "probability": "exact", "constraints": "single"}
-    return SureClassifier(rule, covariance=covariance, **params)
+    return SureClassifier(rule, covariance=covariance, **params, scale=False)
 
 
 def form(kernel=None, **options):

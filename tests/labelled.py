@@ -48,7 +48,7 @@ def texts(n=150, seed=0):
 
 
 def model(rule="probit", **params):
-    return SureClassifier(rule, **{"random_state": 0, "passes": 3, **params})
+    return SureClassifier(rule, **{"random_state": 0, "passes": 3, **params}, scale=False)
 
 
 def saved(clf):

@@ -17,5 +17,5 @@ def shards(n, *, K=2, seed=0, n_features=4, **params):
         y = (X @ answers + random.normal(size=(15, K))).argmax(axis=1)
         y[:K] = range(K)
         settings = {"rule": "arow", "passes": 1, "shuffle": False, **params}
-        models.append(SureClassifier(**settings).fit(X, y))
+        models.append(SureClassifier(**settings, scale=False).fit(X, y))
     return models

@@ -28,7 +28,7 @@ def problem(n_classes: int, seed: int = 0, n: int = 240):
 
 def fitted(n_classes: int, seed: int = 0, **params):
     X, y = problem(n_classes, seed)
-    clf = SureClassifier(dtype="float64", passes=1, random_state=0, **params)
+    clf = SureClassifier(dtype="float64", passes=1, random_state=0, **params, scale=False)
     return clf.fit(X[:120], y[:120]), X[120:]
 
 

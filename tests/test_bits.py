@@ -60,7 +60,7 @@ def trained(name, n_classes, dtype, **options):
     X, y = problem(n_classes)
     pinned = {"projection": "covariance", "average": True, "passes": 2, "constraints": "single"}
     options = pinned | options
-    clf = SureClassifier(PINNED.get(name, name), dtype=dtype, shuffle=False, **options)
+    clf = SureClassifier(PINNED.get(name, name), dtype=dtype, shuffle=False, **options, scale=False)
     if options.get("covariance") == "full":
         X = X[:, :40]
     return clf.fit(X, y)
@@ -115,7 +115,7 @@ def learnt_covariance(name, n_classes, dtype, dense, n_jobs):
     X[numbers(n * d, 8).reshape(n, d) % 16 > 16 * dense] = 0.0
     y = np.append(np.arange(n_classes), numbers(n - n_classes, 9) % n_classes)
     clf = SureClassifier(PINNED.get(name, name), covariance="full", dtype=dtype, passes=1,
-                         constraints="single", shuffle=False, n_jobs=n_jobs)  # fmt: skip
+                         constraints="single", shuffle=False, n_jobs=n_jobs, scale=False)  # fmt: skip
     return clf.fit(X, y, calibrate=False)
 
 

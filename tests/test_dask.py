@@ -107,7 +107,7 @@ def test_trees_of_any_size_add_up(n_parts, tmp_path):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "unknown sizes"])
 def test_rows_of_numbers(kind, tmp_path):
-    clf, X = SureClassifier(random_state=1, passes=2), numbers()
+    clf, X = SureClassifier(random_state=1, passes=2, scale=False), numbers()
     made, y = array_of(X), array_of(LABELS)
     if kind == "sparse":
         X, made = sparse.csr_matrix(X), made.map_blocks(sparse.csr_matrix)
@@ -127,7 +127,7 @@ def test_frames_of_numbers_keep_their_names_and_index():
     X = pd.DataFrame(numbers(3), columns=["a", "b", "c"], index=np.arange(len(LABELS)) * 2)
     table = dask.dataframe.from_pandas(X, npartitions=3)
     y = dask.dataframe.from_pandas(pd.Series(LABELS, index=X.index), npartitions=3)
-    model = surelearn.dask.fit(SureClassifier(random_state=0), table, y)
+    model = surelearn.dask.fit(SureClassifier(random_state=0, scale=False), table, y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     labels = surelearn.dask.predict(model, table).compute()
     assert labels.index.equals(X.index)
@@ -169,7 +169,7 @@ def test_rounds_of_merging(tmp_path):
 
 def test_weights_and_balanced_classes(tmp_path):
     """Rows of weight 0 are not there, and classes are balanced over all partitions."""
-    clf = SureClassifier(random_state=1, passes=2, class_weight="balanced", n_shards=4)
+    clf = SureClassifier(random_state=1, passes=2, class_weight="balanced", n_shards=4, scale=False)
     number = np.arange(len(LABELS))
     kept = number % 2 == 0
     X, y, weight = numbers(), np.where(kept, LABELS, "never"), kept * (1.0 + number % 3)
@@ -264,7 +264,7 @@ def test_what_is_no_collection_is_refused():
     with pytest.raises(ValueError, match=r"^sample_weight needs y, got y=None\."):
         surelearn.dask.fit(text_classifier(), records, sample_weight="nonsense")
     with pytest.raises(TypeError, match=r"^y must be given unless X is a bag, got Array"):
-        surelearn.dask.fit(SureClassifier(), array_of(numbers()))
+        surelearn.dask.fit(SureClassifier(scale=False), array_of(numbers()))
     with pytest.raises(
         TypeError, match=r"^estimator must be a SureClassifier or SureTextClassifie"
     ):
@@ -278,7 +278,7 @@ def test_partitions_must_fit():
     with pytest.raises(
         ValueError, match=r"^X must have one block of columns, got 2\. Use X\.rechu"
     ):
-        surelearn.dask.fit(SureClassifier(), X, array_of(LABELS))
+        surelearn.dask.fit(SureClassifier(scale=False), X, array_of(LABELS))
     y = dask.array.from_array(np.array(LABELS), chunks=((119, 61, 0, 90, 130),))
     with pytest.raises(
         ValueError, match=r"^partition [01]: y must have one label for each of (120|60)"

@@ -51,6 +51,7 @@ def test_tuning_never_costs_more_than_a_standard_error(module, name):
         "as_it_comes",
         "peers",
         "multiclass",
+        "scale",
         "shards",
         "label",
         "tagging",

@@ -30,6 +30,7 @@ LAYERS = [
         "merge.hpp",
         "topology.hpp",
         "label_costs.hpp",
+        "column_units.hpp",
         "urgency_queue.hpp",
     },
     {

@@ -117,11 +117,12 @@ def test_predict_before_fit(method):
 )
 def test_fit_refuses_more_rivals_than_there_are(scheme):
     """A stream may still bring them: partial_fit uses those there are."""
-    clf = SureClassifier("variance", constraints=scheme, shuffle=False, passes=1)
+    once = {"shuffle": False, "passes": 1, "scale": False}
+    clf = SureClassifier("variance", constraints=scheme, **once)
     with pytest.raises(ValueError, match=r"needs at least 3 classes for 2 rivals, got 2\. Use"):
         clf.fit(X4, Y4)
     some = type(scheme)(1)
-    want = SureClassifier("variance", constraints=some, shuffle=False, passes=1).fit(X4, Y4)
+    want = SureClassifier("variance", constraints=some, **once).fit(X4, Y4)
     clf.partial_fit(X4, Y4, classes=np.unique(Y4))
     assert clf.coef_.tobytes() == want.coef_.tobytes()
 

@@ -159,6 +159,55 @@ std::unique_ptr<Rows> take(const Rows& rows, const Vector<std::int64_t>& numbers
     });
 }
 
+std::shared_ptr<const ColumnUnits> units_of(const Rows& rows, const Vector<double>& centre,
+                                            const Vector<double>& factor, bool whole) {
+    const std::size_t n_features =
+        std::visit([](const auto& matrix) { return matrix.n_features(); }, rows.matrix);
+    const bool fits = whole ? centre.size() == n_features : centre.size() <= n_features;
+    if (centre.size() != factor.size() || !fits) throw nb::value_error("units must fit the rows");
+    auto units = std::make_shared<ColumnUnits>();
+    units->centre.assign(view(centre).begin(), view(centre).end());
+    units->factor.assign(view(factor).begin(), view(factor).end());
+    units->whole = whole;
+    return units;
+}
+
+/// Rows in units of their columns. Dense rows are read in place, so these keep what they read.
+std::unique_ptr<Rows> in_units(const Rows& rows, const Vector<double>& centre,
+                               const Vector<double>& factor, bool whole) {
+    const auto units = units_of(rows, centre, factor, whole);
+    Fault fault;
+    auto made = made_of(rows, [&](const auto& matrix) {
+        const nb::gil_scoped_release release;
+        if (matrix.dense() && units->centre.size() != matrix.n_features()) {
+            throw nb::value_error("units must fit the rows");
+        }
+        return matrix.in_units(units, fault);
+    });
+    made->fault = fault;
+    return made;
+}
+
+/// An array whose numbers are replaced.
+using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void add_moments(const Rows& rows, std::size_t begin, std::size_t end, const Numbers& n,
+                 const Numbers& mean, const Numbers& square, bool centred) {
+    if (begin > end || end > rows.size()) throw nb::index_error("no such rows");
+    if (n.size() != mean.size() || n.size() != square.size()) {
+        throw nb::value_error("moments must be of one length");
+    }
+    const auto span = [](const Numbers& array) { return std::span(array.data(), array.size()); };
+    const ColumnMoments moments{span(n), span(mean), span(square), centred};
+    const nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& matrix) {
+            if (n.size() > matrix.n_features()) throw nb::value_error("moments must fit the rows");
+            moments.add_rows(matrix, begin, end);
+        },
+        rows.matrix);
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -186,6 +235,15 @@ void bind_rows(nb::module_& m) {
     rows.def("__len__", &Rows::size);
     rows.def("part", &part_of, nb::arg("begin"), nb::arg("end"),
              "Sound rows from one number up to another, in place.");
+    rows.def("in_units", &in_units, nb::arg("centre").noconvert(), nb::arg("factor").noconvert(),
+             nb::arg("whole"),
+             "Sound rows with z = (x - centre) * factor in the first columns; `whole`: also where "
+             "nothing is stored. Check `fault` again.");
+    rows.def(
+        "add_moments", &add_moments, nb::arg("begin"), nb::arg("end"), nb::arg("n").noconvert(),
+        nb::arg("mean").noconvert(), nb::arg("square").noconvert(), nb::arg("centred"),
+        "Take rows [begin, end) into the number, mean and sum of squares about the mean of the "
+        "entries of the first columns, in place.");
     rows.def("take", &take, nb::arg("numbers").noconvert(), "Copies of some sound rows.");
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "surelearn/column_units.hpp"
 #include "surelearn/simd.hpp"
 #include "surelearn/types.hpp"
 
@@ -112,6 +113,7 @@ public:
           dense_rows_(rows.dense_rows_),
           largest_(rows.largest_),
           unit_(rows.unit_),
+          units_(rows.units_),
           copy_(rows.copy_) {}
 
     [[nodiscard]] bool dense() const noexcept { return start_.empty(); }
@@ -154,6 +156,11 @@ public:
         return {index_.subspan(begin, count), value, largest_, unit_};
     }
 
+    /// All values of a dense row as they were given.
+    [[nodiscard]] std::span<const Value> values(std::size_t i) const noexcept {
+        return dense_row(value_, i);
+    }
+
     /// Where the entries of a compressed row begin among those of all.
     [[nodiscard]] std::size_t begin_of(std::size_t i) const noexcept {
         return static_cast<std::size_t>(start_[i]);
@@ -169,6 +176,29 @@ public:
         Matrix other = *this;
         other.value_ = value;
         other.keep(other.all_values());
+        return other;
+    }
+
+    /// The same sound rows in other units. Dense ones are converted one by one as they are read,
+    /// others once, in a copy; sets `fault` where a value leaves the range of its type.
+    [[nodiscard]] Matrix in_units(std::shared_ptr<const ColumnUnits> units, Fault& fault) const {
+        if (!dense())
+            return units->whole ? filled().in_units(std::move(units), fault)
+                                : converted(*units, fault);
+        Matrix other = *this;
+        other.units_ = std::move(units);
+        other.unit_ = false;
+        other.largest_ = 0.0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto values = dense_row(value_, i);
+            double largest = 0.0;
+            for (std::size_t j = 0; j < n_features_; ++j) {
+                const auto z = static_cast<Value>(other.units_->of(values[j], j));
+                largest = std::max(largest, std::fabs(static_cast<double>(z)));
+            }
+            if (!std::isfinite(largest)) fault = {Fault::Kind::not_finite, i};
+            other.largest_ = std::max(other.largest_, largest);
+        }
         return other;
     }
 
@@ -319,11 +349,60 @@ private:
         out.index.clear();
         out.value.clear();
         const auto values = dense_row(all, i);
+        if (units_) {
+            compress_units(values, out);
+            return;
+        }
         for (std::size_t j = 0; j < values.size(); ++j) {
             if (values[j] == T{0}) continue;
             out.index.push_back(static_cast<Index>(j));
             out.value.push_back(static_cast<Value>(values[j]));
         }
+    }
+
+    /// A value of type T is rounded to it in either type of rows.
+    template <class T>
+    void compress_units(std::span<const T> values, RowBuffer<Index, Value>& out) const {
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            const auto z = static_cast<T>(units_->of(values[j], j));
+            if (z == T{0}) continue;
+            out.index.push_back(static_cast<Index>(j));
+            out.value.push_back(static_cast<Value>(z));
+        }
+    }
+
+    /// Compressed rows as dense ones.
+    [[nodiscard]] Matrix filled() const {
+        auto copy = std::make_shared<Copy>();
+        copy->value.resize(size() * n_features_);
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto row = stored(i);
+            for (std::size_t p = 0; p < row.size(); ++p) {
+                copy->value[i * n_features_ + row.feature(p)] = row.value[p];
+            }
+        }
+        Matrix other(std::span<const Value>(copy->value), n_features_, size());
+        other.copy_ = std::move(copy);
+        return other;
+    }
+
+    /// Compressed rows whose stored values are in other units.
+    [[nodiscard]] Matrix converted(const ColumnUnits& units, Fault& fault) const {
+        auto copy = std::make_shared<Copy>();
+        copy->value.assign(value_.begin(),
+                           value_.begin() + static_cast<std::ptrdiff_t>(n_entries()));
+        for (std::size_t p = 0; p < copy->value.size(); ++p) {
+            const auto j = static_cast<std::size_t>(index_[p]);
+            if (j < units.factor.size()) {
+                copy->value[p] = static_cast<Value>(units.of(copy->value[p], j));
+            }
+        }
+        Matrix other = *this;
+        other.value_ = copy->value;
+        copy->shared = copy_;
+        other.copy_ = std::move(copy);
+        fault = other.inspect();  // what is 0 now is dropped
+        return other;
     }
 
     struct Copy {
@@ -410,6 +489,8 @@ private:
     std::size_t dense_rows_ = 0;
     double largest_ = std::numeric_limits<double>::infinity();  ///< no |x| is above it
     bool unit_ = false;                                         ///< every x is 1
+    std::shared_ptr<const ColumnUnits>
+        units_;                         ///< of dense rows; none: values are read as they are
     std::shared_ptr<const void> copy_;  ///< what is read, if it is not the caller's
 };
 

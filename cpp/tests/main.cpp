@@ -12,6 +12,7 @@
 #include "test_bounds.hpp"
 #include "test_candidates.hpp"
 #include "test_chain.hpp"
+#include "test_column_units.hpp"
 #include "test_covariance.hpp"
 #include "test_custom.hpp"
 #include "test_decode.hpp"
@@ -92,6 +93,7 @@ int main() {
     run(rules_tests, count);
     run(probability_tests, count);
     run(rows_tests, count);
+    run(column_units_tests, count);
     run(document_counts_tests, count);
     run(parse_tests, count);
     run(hashing_tests, count);

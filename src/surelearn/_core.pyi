@@ -61,6 +61,16 @@ class Rows:
     def part(self, begin: int, end: int) -> Rows:
         """Sound rows from one number up to another, in place."""
 
+    def in_units(self, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], whole: bool) -> Rows:
+        """
+        Sound rows with z = (x - centre) * factor in the first columns; `whole`: also where nothing is stored. Check `fault` again.
+        """
+
+    def add_moments(self, begin: int, end: int, n: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], square: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], centred: bool) -> None:
+        """
+        Take rows [begin, end) into the number, mean and sum of squares about the mean of the entries of the first columns, in place.
+        """
+
     def take(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
         """Copies of some sound rows."""
 

@@ -17,7 +17,6 @@ from surelearn import _check
 from surelearn.learners import SureClassifier, partitions
 from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.merging import Documents
 from surelearn.training.shards import named
 
 try:
@@ -184,11 +183,10 @@ class _Dask(NamedTuple):
         found: LabelCounts | None = _tree("labels", partitions.together, tasks).compute()
         return found
 
-    def documents(self, job: Job) -> Documents | None:
+    def documents(self, job: Job) -> Any:
         """Document counts of all partitions; only the sum comes here."""
         tasks = _tasks("count", Job.count, job, list(zip(*self, strict=True)))
-        found: Documents | None = _tree("documents", partitions.counted, tasks).compute()
-        return found
+        return _tree("documents", partitions.counted, tasks).compute()
 
     def total(self, job: Job) -> ShardStates | None:
         """What all partitions have learnt: each sends the features that it has moved, once."""

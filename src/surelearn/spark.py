@@ -25,7 +25,6 @@ from surelearn import _check
 from surelearn.learners import SureClassifier, SureTextClassifier, partitions
 from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.merging import Documents
 from surelearn.training.shards import named
 
 try:
@@ -185,10 +184,9 @@ class _Spark:
 
         return partitions.together(_collect(self._map_partitions([], work)))
 
-    def documents(self, job: Job) -> Documents | None:
+    def documents(self, job: Job) -> Any:
         """Document counts of all partitions."""
-        found: Documents | None = self._sum_partitions(job.count, partitions.counted)
-        return found
+        return self._sum_partitions(job.count, partitions.counted)
 
     def total(self, job: Job) -> ShardStates | None:
         """What all partitions have learnt."""

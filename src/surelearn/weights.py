@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
+from surelearn.units import Units, dense_in_units, runs_in_units
 
 __all__ = [
     "FULL_LIMIT", "LANES", "MEMORY_LIMIT", "Diagonal", "Full", "Layout", "Leads", "Method", "Tally",
@@ -135,6 +136,8 @@ class Weights:
 
     _kinds: ClassVar[dict[str, Any]]
     layout: Layout
+    #: Units of the columns that these weights are learnt on; None: rows are read as they are.
+    units: Units | None = None
 
     def __init__(self, layout: Layout, n_columns: int, prior: float) -> None:
         self.layout = layout
@@ -147,6 +150,23 @@ class Weights:
                 averaged=layout.averaged,
                 prior=prior,
             )
+
+    def _read(self, rows: _core.Rows) -> _core.Rows:
+        """Rows as these weights want them."""
+        return rows if self.units is None else self.units.of(rows)
+
+    def in_units(self, units: Units) -> Self:
+        """A copy that has learnt the same evidence in other units.
+
+        See docs/theory/scale.md; `algorithms.md` has the equations. What rows have taught, the
+        natural parameter of each weight in the unit of its column, stays; the prior follows the
+        units. Moving a centre leaves every score as it was.
+        """
+        state = self.state()
+        if self.units is not None:
+            full = self.layout.covariance == "full"
+            state |= (dense_in_units if full else runs_in_units)(state, self.units, units)
+        return self.from_state({**state, "units": units})
 
     @property
     def core(self) -> Any:
@@ -196,29 +216,29 @@ class Weights:
         refused; it is the one after those done. Exceptions of a custom rule's function are raised
         unchanged.
         """
-        refused: bool = self._core.learn(*method, rows, *targets, *span, done)
+        refused: bool = self._core.learn(*method, self._read(rows), *targets, *span, done)
         return refused and raise_error_of(method.rule)
 
     def learn_row(
         self, method: Method, row: _core.Rows, y: int, weight: float
     ) -> tuple[Tally, bool]:
         """Learn one row of a known class, quickly; also returns whether it was refused."""
-        mistakes, updates, refused = self._core.learn_row(*method, row, y, weight)
+        mistakes, updates, refused = self._core.learn_row(*method, self._read(row), y, weight)
         return Tally(1 - refused, mistakes, updates), refused and raise_error_of(method.rule)
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Index of the class with the largest mean score of every row; the first of equals."""
-        places: NDArray[np.int64] = self._core.winners(rows)
+        places: NDArray[np.int64] = self._core.winners(self._read(rows))
         return places
 
     def winner(self, row: _core.Rows) -> int:
         """The same for one row."""
-        place: int = self._core.winner(row)
+        place: int = self._core.winner(self._read(row))
         return place
 
     def scores(self, rows: _core.Rows) -> NDArray[np.float64]:
         """Mean score of every row and column."""
-        scores: NDArray[np.float64] = self._core.scores(rows)
+        scores: NDArray[np.float64] = self._core.scores(self._read(rows))
         return scores
 
     def margin(
@@ -228,7 +248,7 @@ class Weights:
 
         If `numbers` is given, of these rows only.
         """
-        mean, variance = self._core.margin(rows, numbers)
+        mean, variance = self._core.margin(self._read(rows), numbers)
         return mean, variance
 
     def leads(
@@ -238,7 +258,7 @@ class Weights:
 
         If `numbers` is given, of these rows only. The number of threads does not change the result.
         """
-        return Leads(*self._core.leads(rows, numbers, threads))
+        return Leads(*self._core.leads(self._read(rows), numbers, threads))
 
     def hypothetical_update(
         self,
@@ -254,7 +274,7 @@ class Weights:
         The gain is that of a margin of mean 0 between two columns, or of one column. A row that
         would leave no variance changes nothing.
         """
-        if not self._core.hypothetical_update(rule, covariance, rows, number, columns):
+        if not self._core.hypothetical_update(rule, covariance, self._read(rows), number, columns):
             raise_error_of(rule)
 
     def split(self) -> Self:
@@ -281,7 +301,7 @@ class Weights:
 
     def _with_core(self, core: Any) -> Self:
         other = object.__new__(type(self))
-        other.layout = self.layout
+        other.layout, other.units = self.layout, self.units
         other._core = core
         return other
 
@@ -296,6 +316,7 @@ class Weights:
             "n_columns": self.n_columns,
             "prior": prior,
             "rounds": rounds,
+            **({} if self.units is None else {"units": self.units}),
             **dict(zip(self.arrays, arrays, strict=True)),
         }
 
@@ -307,6 +328,7 @@ class Weights:
         """The weights of a `state`, which is not checked."""
         weights = cls(Layout(**state["layout"]), state["n_columns"], state["prior"])
         weights._core.restore(*(state[name] for name in cls.arrays), state["rounds"])
+        weights.units = state.get("units")
         return weights
 
     def __getstate__(self) -> dict[str, Any]:
@@ -455,7 +477,7 @@ class Full(Weights):
 
     def joint_moments(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Means of the scores, and their covariances of shape (rows, n_columns, n_columns)."""
-        mean, covariance = self._core.joint_moments(rows)
+        mean, covariance = self._core.joint_moments(self._read(rows))
         return mean, covariance
 
 

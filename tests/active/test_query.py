@@ -72,7 +72,7 @@ def test_acl_with_full_covariance_is_the_reference(n_classes):
 
 def test_temperature_scales_acl_and_keeps_its_order():
     X, y = problem(3)
-    clf = SureClassifier("stdev", probability="exact", random_state=0)
+    clf = SureClassifier("stdev", probability="exact", random_state=0, scale=False)
     clf.fit(X[:80], y[:80], calibrate=False)
     before = scores(clf, X[160:])
     after = scores(clf.calibrate(X[80:160], y[80:160]), X[160:])
@@ -81,7 +81,7 @@ def test_temperature_scales_acl_and_keeps_its_order():
 
 def test_the_temperature_of_scores_leaves_acl_alone():
     X, y = problem(3)
-    clf = SureClassifier("stdev", random_state=0).fit(X[:80], y[:80])
+    clf = SureClassifier("stdev", random_state=0, scale=False).fit(X[:80], y[:80])
     before = scores(clf, X[160:])
     np.testing.assert_array_equal(scores(clf.calibrate(X[80:160], y[80:160]), X[160:]), before)
 
@@ -89,7 +89,7 @@ def test_the_temperature_of_scores_leaves_acl_alone():
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_threads_do_not_change_a_bit(n_classes):
     X, y = problem(n_classes, n=6000)
-    clf = SureClassifier(random_state=0, n_jobs=1).fit(X[:200], y[:200])
+    clf = SureClassifier(random_state=0, n_jobs=1, scale=False).fit(X[:200], y[:200])
     one = scores(clf, X)
     np.testing.assert_array_equal(one, scores(clf.set_params(n_jobs=3), X))
     np.testing.assert_array_equal(one, scores(clf, sparse.csr_matrix(X)))
@@ -115,7 +115,7 @@ def test_random_is_an_order_of_its_own():
 
 @pytest.mark.parametrize("rule", ["stdev", "probit"])
 def test_rows_that_cannot_teach_come_last(rule):
-    clf = SureClassifier(rule, fit_intercept=False, random_state=0).fit(
+    clf = SureClassifier(rule, fit_intercept=False, random_state=0, scale=False).fit(
         [[1.0, 0.5], [-1.0, 0.5]], ["a", "b"]
     )
     assert scores(clf, NEAR)[3] == np.inf
@@ -193,7 +193,7 @@ def test_a_rule_of_ones_own_is_asked_for_its_gain():
 
 
 @pytest.mark.parametrize("strategy", ["acl", "margin", "entropy", "least-confident"])
-@pytest.mark.parametrize("model", [SureClassifier(), LogisticRegression()], ids=str)
+@pytest.mark.parametrize("model", [SureClassifier(scale=False), LogisticRegression()], ids=str)
 def test_before_fit_there_is_only_random(model, strategy):
     assert query(model, NEAR, 2, "random", random_state=0).shape == (2,)
     if strategy == "acl" and not isinstance(model, SureClassifier):
@@ -212,7 +212,7 @@ def test_other_errors():
         query(clf, X, 0)
     with pytest.raises(ValueError, match="batch needs strategy='acl', got 'margin'"):
         query(clf, X, 2, "margin", batch=True)
-    one = SureClassifier().partial_fit(X[:2], ["a", "a"])
+    one = SureClassifier(scale=False).partial_fit(X[:2], ["a", "a"])
     with pytest.raises(ValueError, match="got 'acl': the model knows one class only"):
         query(one, X)
 
@@ -261,7 +261,7 @@ def test_a_batch_with_reductions(how):
 def test_a_batch_asks_about_no_copy_where_there_is_something_else():
     X = np.eye(6)
     y = [0, 1, 0, 1, 0, 1]
-    clf = SureClassifier("stdev", fit_intercept=False).fit(X, y)
+    clf = SureClassifier("stdev", fit_intercept=False, scale=False).fit(X, y)
     rows = np.array([X[0] + X[1], X[0] + X[1], X[0] + X[1], X[2] + 1.02 * X[3]])
     assert query(clf, rows, 2).tolist() == [0, 1]
     assert scores(clf, rows)[:3].tolist() == [0.0, 0.0, 0.0]

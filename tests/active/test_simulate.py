@@ -26,8 +26,8 @@ SURE = [("Sure", "random"), ("Sure", "margin"), ("Sure", "acl")]
 def exact(**options):
     """The paper's learners in double precision."""
     return {
-        "PA": SureClassifier(rules.PA1(C=1.0), dtype="float64", **options),
-        "CW": SureClassifier(rules.Variance(phi=1.0), dtype="float64", **options),
+        "PA": SureClassifier(rules.PA1(C=1.0), dtype="float64", **options, scale=False),
+        "CW": SureClassifier(rules.Variance(phi=1.0), dtype="float64", **options, scale=False),
     }
 
 
@@ -88,11 +88,14 @@ def test_the_tried_pairs_are_those_of_the_paper(rows, found):
 @pytest.mark.slow
 @pytest.mark.parametrize("passes", [None, 2])
 def test_default_learners_are_those_of_the_paper_and_ours_as_it_comes(rows, passes):
-    named = {"PA": SureClassifier(rules.PA1(C=1.0)), "CW": SureClassifier(rules.Variance(phi=1.0))}
+    named = {
+        "PA": SureClassifier(rules.PA1(C=1.0), scale=False),
+        "CW": SureClassifier(rules.Variance(phi=1.0), scale=False),
+    }
     options = {"n_labels": 40, "n_folds": 3, "random_state": 0}
     found = simulate(*rows, passes=passes, **options)
     same(of(found, "PA", "CW"), simulate(*rows, learners=named, passes=1, **options))
-    sure = {"Sure": SureClassifier()}
+    sure = {"Sure": SureClassifier(scale=False)}
     same(of(found, "Sure"), simulate(*rows, learners=sure, passes=passes, **options))
 
 
@@ -205,7 +208,7 @@ def test_texts_are_read_as_by_the_text_classifier(texts):
     hashed = SureTextClassifier(keep_names=False, idf=False).fit(X, y).vectorizer_.transform(X)
     paper = {"PA": rules.PA1(C=1.0), "CW": rules.Variance(phi=1.0)}
     options["passes"] = 1
-    rows = {name: SureClassifier(rule) for name, rule in paper.items()}
+    rows = {name: SureClassifier(rule, scale=False) for name, rule in paper.items()}
     expected = simulate(hashed, y, learners=rows, **options)
     same(of(simulate(X, y, **options), "PA", "CW"), expected)
     same(of(simulate(pd.Series(X), y, **options), "PA", "CW"), expected)
@@ -315,7 +318,7 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
     for strategy in ("margin", "acl"):
         starts = found.curves["CW", strategy][:, 0], found.curves["CW", "random"][:, 0]
         assert starts[0].tolist() == starts[1].tolist()
-    twins = {name: SureClassifier(rules.PA1(C=1.0)) for name in "ab"}
+    twins = {name: SureClassifier(rules.PA1(C=1.0), scale=False) for name in "ab"}
     both = simulate(*rows, learners=twins, strategies=["random"], n_labels=30, n_folds=4,
                     random_state=0)  # fmt: skip
     assert both.curves["a", "random"].tolist() == both.curves["b", "random"].tolist()
@@ -346,10 +349,10 @@ def test_all_strategies_start_alike_and_random_order_is_one_order(rows, found):
         ({"strategies": "acl"}, TypeError, "strategies must be a list of names, got 'acl'"),
         ({"strategies": []}, TypeError, r"strategies must be a list of names, got \[\]"),
         ({"strategies": ["acl", "acl"]}, ValueError, r"strategies must differ, got \['acl', 'acl'"),
-        ({"strategies": ["acl"], "learners": {"PA": SureClassifier("pa")}}, ValueError,
+        ({"strategies": ["acl"], "learners": {"PA": SureClassifier("pa", scale=False)}}, ValueError,
          "strategy must be one that needs no variances, got 'acl'"),
         ({"learners": {}}, TypeError, "learners must be a dict of"),
-        ({"learners": {1: SureClassifier()}}, TypeError, "names that are str, got 1"),
+        ({"learners": {1: SureClassifier(scale=False)}}, TypeError, "names that are str, got 1"),
         ({"learners": {"tree": DecisionTreeClassifier()}}, TypeError,
          r"learners\['tree'\] must have partial_fit"),
         ({"learners": {"text": SureTextClassifier()}}, ValueError,

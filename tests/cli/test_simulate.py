@@ -110,7 +110,7 @@ def test_numbers_of_a_csv() -> None:
     result = run("numbers.csv", *SHORT, "--features", "a,b")
     found = simulate(rows, y, n_labels=12, n_folds=3, random_state=0)
     assert result.stdout.startswith(str(found))
-    assert result.stderr.count("X should have columns") == 1  # of all learners and runs
+    assert "X should have columns" not in result.stderr  # they are learnt in units of their own
 
 
 def test_files_are_left_behind(tmp_path: Path) -> None:

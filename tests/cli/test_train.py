@@ -87,14 +87,14 @@ def test_tune_shows_what_it_tried_and_takes_the_best(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("tuned", [[], ["--tune"]])
-def test_numbers_in_units_of_their_own_are_told_once(folder: Path, tuned: list[str]) -> None:
+def test_numbers_in_units_of_their_own_are_learnt(folder: Path, tuned: list[str]) -> None:
     lines = [f"{150 + 40 * i / 99},{i % 7 / 7},{'tall' if i > 50 else 'small'}" for i in range(100)]
     (folder / "n.csv").write_text("\n".join(["height,luck,label", *lines]))
     done = run("train", "n.csv", "-o", "n.sure", "--features", "height,luck", *tuned)
     assert done.exit_code == 0
-    assert done.stderr.count("surelearn: X should have columns of") == 1
-    assert "Scale the columns of the source" in done.stderr
-    assert "units.py" not in done.stderr  # a line of ours, not one of Python's
+    assert "X should have" not in done.stderr
+    rows = [[float(x) for x in line.split(",")[:2]] for line in lines]
+    assert surelearn.load("n.sure").score(rows, [line.split(",")[2] for line in lines]) > 0.9
 
 
 def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:

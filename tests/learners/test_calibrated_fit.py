@@ -35,7 +35,9 @@ def bytes_of(model):
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_predicted_label_is_the_most_probable_one(clouds, rule, multiclass, n_classes):
     X, y = clouds
-    clf = SureClassifier(rule, multiclass=multiclass, random_state=0).fit(X, y % n_classes)
+    clf = SureClassifier(rule, multiclass=multiclass, random_state=0, scale=False).fit(
+        X, y % n_classes
+    )
     p = clf.predict_proba(X)
     assert p.sum(axis=1) == pytest.approx(1.0)
     assert (p.max(axis=1) > p.mean(axis=1)).all()
@@ -45,7 +47,7 @@ def test_the_predicted_label_is_the_most_probable_one(clouds, rule, multiclass, 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_probabilities_are_the_softmax_of_the_scores_over_the_temperature(clouds, n_classes):
     X, y = clouds
-    clf = SureClassifier(rules.Probit(noise=4.0), random_state=0).fit(X, y % n_classes)
+    clf = SureClassifier(rules.Probit(noise=4.0), random_state=0, scale=False).fit(X, y % n_classes)
     scores = clf.decision_function(X)
     scores = scores if n_classes > 2 else np.stack([np.zeros(len(y)), scores], 1)
     expected = softmax(1.702 * scores / (2.0 * clf.temperature_), axis=1)
@@ -56,7 +58,7 @@ def test_probabilities_are_the_softmax_of_the_scores_over_the_temperature(clouds
 
 def test_exact_probabilities_are_one_parameter_away(clouds):
     X, y = clouds
-    clf = SureClassifier(probability="exact", random_state=0).fit(X, y)
+    clf = SureClassifier(probability="exact", random_state=0, scale=False).fit(X, y)
     mean, variance = clf.margin(X)
     spread = (variance + 0.5 * rules.Probit().noise) * clf.temperature_**2
     expected = probability.label_probabilities(mean, spread)
@@ -65,8 +67,8 @@ def test_exact_probabilities_are_one_parameter_away(clouds):
 
 def test_a_temperature_of_one_form_is_not_used_for_the_other(clouds):
     X, y = clouds
-    clf = SureClassifier(random_state=0).fit(X, y)
-    raw = SureClassifier(probability="exact", random_state=0).fit(X, y)
+    clf = SureClassifier(random_state=0, scale=False).fit(X, y)
+    raw = SureClassifier(probability="exact", random_state=0, scale=False).fit(X, y)
     del raw.temperature_
     clf.set_params(probability="exact")
     assert clf.predict_proba(X) == pytest.approx(raw.predict_proba(X))
@@ -76,12 +78,12 @@ def test_a_temperature_of_one_form_is_not_used_for_the_other(clouds):
 
 def test_an_unknown_form_is_refused_before_anything_is_learnt():
     with pytest.raises(ValueError, match="probability must be one of 'softmax', 'exact', got"):
-        SureClassifier(probability="sigmoid").fit([[0.0], [1.0]], [0, 1])
+        SureClassifier(probability="sigmoid", scale=False).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_huge_scores_give_probabilities():
     X = np.array([[1e30], [-1e30]])
-    clf = SureClassifier(rules.Probit(noise=1e-3), dtype="float64").fit(X, [1, 0])
+    clf = SureClassifier(rules.Probit(noise=1e-3), dtype="float64", scale=False).fit(X, [1, 0])
     assert np.isfinite(clf.predict_proba(X * 1e200)).all()
 
 
@@ -90,11 +92,11 @@ def test_huge_scores_give_probabilities():
 
 def test_fit_keeps_rows_back_calibrates_on_them_and_learns_them_last(clouds):
     X, y = clouds
-    clf = SureClassifier(passes=2, random_state=3).fit(X, y)
+    clf = SureClassifier(passes=2, random_state=3, scale=False).fit(X, y)
     random = check_random_state(3)
     kept = np.random.default_rng(0).permutation(2000)[:100]
     rest = np.delete(np.arange(2000), kept)
-    slow = SureClassifier(projection="covariance")
+    slow = SureClassifier(projection="covariance", scale=False)
     for _ in range(2):
         order = rest[random.permutation(1900)]
         slow.partial_fit(X[order], y[order], classes=np.arange(4))
@@ -108,8 +110,8 @@ def test_fit_keeps_rows_back_calibrates_on_them_and_learns_them_last(clouds):
 
 def test_fit_without_calibration_learns_all_rows_in_each_pass(clouds):
     X, y = clouds
-    clf = SureClassifier(passes=2, random_state=3).fit(X, y, calibrate=False)
-    random, slow = check_random_state(3), SureClassifier()
+    clf = SureClassifier(passes=2, random_state=3, scale=False).fit(X, y, calibrate=False)
+    random, slow = check_random_state(3), SureClassifier(scale=False)
     for _ in range(2):
         order = random.permutation(2000)
         slow.partial_fit(X[order], y[order], classes=np.arange(4))
@@ -124,7 +126,7 @@ def test_small_classes_are_calibrated_if_they_are_many():
     few, labels = X[:300], y[:300]
     losses = []
     for calibrate in (True, False):
-        clf = SureClassifier(random_state=0).fit(few, labels, calibrate=calibrate)
+        clf = SureClassifier(random_state=0, scale=False).fit(few, labels, calibrate=calibrate)
         p = clf.predict_log_proba(X[300:])
         losses.append(-p[np.arange(2700), y[300:]].mean())
     assert losses[0] < losses[1] - 0.02
@@ -134,7 +136,9 @@ def test_calibration_lowers_the_log_loss_of_new_rows(clouds):
     X, y = clouds
     log_loss = {}
     for calibrate in (False, True):
-        clf = SureClassifier("arow", random_state=0).fit(X[:1000], y[:1000], calibrate=calibrate)
+        clf = SureClassifier("arow", random_state=0, scale=False).fit(
+            X[:1000], y[:1000], calibrate=calibrate
+        )
         p = clf.predict_log_proba(X[1000:])
         log_loss[calibrate] = -p[np.arange(1000), y[1000:]].mean()
     assert log_loss[True] < log_loss[False] - 0.02
@@ -143,7 +147,7 @@ def test_calibration_lowers_the_log_loss_of_new_rows(clouds):
 @pytest.mark.parametrize("how", [{"shuffle": False}, {"rule": "pa1"}])
 def test_nothing_is_kept_back_without_shuffling_or_variances(clouds, how):
     X, y = clouds
-    clf, plain = (SureClassifier(random_state=0, **how) for _ in range(2))
+    clf, plain = (SureClassifier(random_state=0, **how, scale=False) for _ in range(2))
     clf.fit(X, y)
     plain.fit(X, y, calibrate=False)
     assert not hasattr(clf, "temperature_")
@@ -152,14 +156,14 @@ def test_nothing_is_kept_back_without_shuffling_or_variances(clouds, how):
 
 def test_calibrate_must_be_a_flag(clouds):
     with pytest.raises(TypeError, match="calibrate must be True or False, got 'yes'"):
-        SureClassifier().fit(*clouds, calibrate="yes")
+        SureClassifier(scale=False).fit(*clouds, calibrate="yes")
 
 
 def test_shards_are_calibrated_on_rows_that_none_has_learnt(clouds):
     X, y = clouds
-    clf = SureClassifier(n_shards=2, random_state=0).fit(X, y)
+    clf = SureClassifier(n_shards=2, random_state=0, scale=False).fit(X, y)
     assert 0.1 < clf.temperature_ < 10
-    off = SureClassifier(n_shards=2, random_state=0).fit(X, y, calibrate=False)
+    off = SureClassifier(n_shards=2, random_state=0, scale=False).fit(X, y, calibrate=False)
     assert not hasattr(off, "temperature_")
     assert np.array_equal(off.coef_, clf.coef_)
 
@@ -167,7 +171,7 @@ def test_shards_are_calibrated_on_rows_that_none_has_learnt(clouds):
 def test_many_labels_are_calibrated_too(clouds):
     X, y = clouds
     Y = np.eye(4, dtype=int)[y] | np.eye(4, dtype=int)[(y + 1) % 4]
-    clf = SureClassifier(random_state=0).fit(X, Y)
+    clf = SureClassifier(random_state=0, scale=False).fit(X, Y)
     assert clf.temperature_ != 1.0
     assert ((clf.predict_proba(X) > 0.5) == clf.predict(X)).all()
 
@@ -178,7 +182,7 @@ def test_many_labels_are_calibrated_too(clouds):
 def sizes(n, **how):
     X = np.ones((n, 1))
     X[::2] = -1
-    clf = SureClassifier(**how).fit(X, np.arange(n) % 2)
+    clf = SureClassifier(**how, scale=False).fit(X, np.arange(n) % 2)
     return clf.n_iter_
 
 
@@ -190,7 +194,7 @@ def test_few_rows_get_more_passes():
 
 def test_passes_must_be_a_number_or_auto():
     with pytest.raises(ValueError, match="passes must be a whole number or 'auto', got 'many'"):
-        SureClassifier(passes="many").fit([[0.0], [1.0]], [0, 1])
+        SureClassifier(passes="many", scale=False).fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -204,14 +208,16 @@ def test_passes_must_be_a_number_or_auto():
 )
 def test_constraints_are_chosen(clouds, how, same):
     X, y = clouds
-    clf = SureClassifier(random_state=0, **how).fit(X[:200], y[:200])
-    other = SureClassifier(random_state=0, constraints=same, **how).fit(X[:200], y[:200])
+    clf = SureClassifier(random_state=0, **how, scale=False).fit(X[:200], y[:200])
+    other = SureClassifier(random_state=0, constraints=same, **how, scale=False).fit(
+        X[:200], y[:200]
+    )
     assert np.array_equal(clf.coef_, other.coef_)
 
 
 def test_chosen_constraints_take_as_few_rivals_as_there_are(clouds):
     X, y = clouds
-    assert SureClassifier().fit(X, np.minimum(y, 2)).score(X, np.minimum(y, 2)) > 0.6
+    assert SureClassifier(scale=False).fit(X, np.minimum(y, 2)).score(X, np.minimum(y, 2)) > 0.6
 
 
 # ---------------------------------------------------------------------- streams
@@ -264,7 +270,7 @@ def test_a_class_of_one_row_is_learnt_in_each_pass(passes):
     frame = pandas.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
     frame["label"] = ["often"] * 100
     frame.loc[55, ["a", "label"]] = [9.0, "once"]  # a row that the block would keep back
-    clf = SureClassifier(random_state=0).fit_stream(frame, passes=passes)
+    clf = SureClassifier(random_state=0, scale=False).fit_stream(frame, passes=passes)
     assert clf.model_.counts.tolist() == [99, 1]
     assert clf.score(frame[["a", "b", "c"]], frame.label) > 0.95
 

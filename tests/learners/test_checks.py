@@ -53,7 +53,7 @@ def test_scikit_learn_refuses_what_has_no_rows_or_columns(X: Any) -> None:
 
 
 def test_scikit_learn_counts_and_names_the_features() -> None:
-    clf = SureClassifier().fit(MATRIX, ["no", "yes"])
+    clf = SureClassifier(scale=False).fit(MATRIX, ["no", "yes"])
     assert validated(clf, MATRIX, reset=False, **ROWS) is MATRIX
     with pytest.raises(ValueError, match="X has 2 features, but SureClassifier is expecting 3"):
         validated(clf, MATRIX[:, :2].copy(), reset=False, **ROWS)

@@ -42,7 +42,7 @@ def saved(tmp_path):
     """A small three-class model in a file."""
     X, y = spread()
     path = tmp_path / "model.sure"
-    SureClassifier(rules.Stdev(eta=0.9), random_state=0).fit(X, y).save(path)
+    SureClassifier(rules.Stdev(eta=0.9), random_state=0, scale=False).fit(X, y).save(path)
     return path
 
 
@@ -89,7 +89,9 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_learn_comes_back_and_goes_on(way, tmp_path):
     X, y = spread()
-    clf = SureClassifier(**WAYS[way], shuffle=False).partial_fit(X, y, classes=np.unique(y))
+    clf = SureClassifier(**WAYS[way], shuffle=False, scale=False).partial_fit(
+        X, y, classes=np.unique(y)
+    )
     clf.save(tmp_path / "m.sure")
     back = load(tmp_path / "m.sure")
     assert fingerprint(back) == fingerprint(clf)
@@ -101,7 +103,7 @@ def test_every_way_to_learn_comes_back_and_goes_on(way, tmp_path):
 def saved_full(tmp_path):
     X, y = spread()
     path = tmp_path / "full.sure"
-    SureClassifier("stdev", covariance="full", random_state=0).fit(X, y).save(path)
+    SureClassifier("stdev", covariance="full", random_state=0, scale=False).fit(X, y).save(path)
     return path
 
 
@@ -135,7 +137,7 @@ def saved_labels(tmp_path):
     X, y = spread()
     rows = [[label] if i % 5 else [] for i, label in enumerate(y.tolist())]
     path = tmp_path / "labels.sure"
-    SureClassifier(random_state=0).fit(X, rows).choose_thresholds(X, rows).save(path)
+    SureClassifier(random_state=0, scale=False).fit(X, rows).choose_thresholds(X, rows).save(path)
     return path
 
 
@@ -171,7 +173,7 @@ def test_many_labels_have_a_column_each_and_no_code(saved_labels):
 @pytest.mark.parametrize("labels", [[False, True], np.array(["x", "y"], object), ["", "b"]])
 def test_every_kind_of_label_comes_back(tmp_path, labels):
     y = np.asarray(labels)[[0, 1, 1, 0]]
-    clf = SureClassifier(class_weight={y[0]: 2.0}).fit(X4, y)
+    clf = SureClassifier(class_weight={y[0]: 2.0}, scale=False).fit(X4, y)
     clf.save(tmp_path / "m.sure")
     back = load(tmp_path / "m.sure")
     assert back.classes_.dtype == clf.classes_.dtype
@@ -189,6 +191,7 @@ def test_parameters_and_names_come_back(tmp_path):
         dtype=np.float64,
         random_state=np.random.RandomState(0),
         class_weight="balanced",
+        scale=False,
     ).fit(frame, y)
     clf.save(tmp_path / "m.sure")
     back = load(tmp_path / "m.sure")
@@ -208,7 +211,7 @@ def test_threads_are_no_part_of_a_file(make):
 
 
 def test_a_model_of_one_class_can_be_saved(tmp_path):
-    SureClassifier().partial_fit(X4[:1], ["a"]).save(tmp_path / "m.sure")
+    SureClassifier(scale=False).partial_fit(X4[:1], ["a"]).save(tmp_path / "m.sure")
     back = load(tmp_path / "m.sure")
     assert back.predict(X4).tolist() == ["a"] * 4
     assert back.partial_fit(X4, Y4).classes_.tolist() == ["a", "no", "yes"]
@@ -216,7 +219,7 @@ def test_a_model_of_one_class_can_be_saved(tmp_path):
 
 def test_only_touched_features_are_stored(tmp_path):
     X = sparse.csr_matrix(([1.0, 1.0], ([0, 1], [5, 900_000])), shape=(2, 1_000_000))
-    clf = SureClassifier(fit_intercept=False).partial_fit(X, [0, 1])
+    clf = SureClassifier(fit_intercept=False, scale=False).partial_fit(X, [0, 1])
     clf.save(tmp_path / "m.sure")
     assert (tmp_path / "m.sure").stat().st_size < 4000
     assert tensors_of((tmp_path / "m.sure").read_bytes())["features"].tolist() == [900_000]
@@ -233,11 +236,11 @@ def test_saving_is_whole_or_not_at_all(tmp_path, monkeypatch, saved):
         with monkeypatch.context() as patch:
             patch.setattr(os, step, broken)
             with pytest.raises(OSError, match="disk full"):
-                SureClassifier().fit(X4, Y4).save(saved)
+                SureClassifier(scale=False).fit(X4, Y4).save(saved)
         assert saved.read_bytes() == before
         assert [p.name for p in tmp_path.iterdir()] == [saved.name]  # nothing is left behind
     with pytest.raises(FileNotFoundError):
-        SureClassifier().fit(X4, Y4).save(tmp_path / "no such folder" / "m.sure")
+        SureClassifier(scale=False).fit(X4, Y4).save(tmp_path / "no such folder" / "m.sure")
 
 
 def test_saved_files_have_ordinary_permissions(saved, tmp_path):
@@ -247,11 +250,13 @@ def test_saved_files_have_ordinary_permissions(saved, tmp_path):
 
 def test_save_before_fit():
     with pytest.raises(ValueError, match="not fitted yet"):
-        SureClassifier().save("never.sure")
+        SureClassifier(scale=False).save("never.sure")
 
 
 def test_labels_that_a_file_cannot_hold_are_refused(tmp_path):
-    clf = SureClassifier().fit(X4, np.array(["2020-01-01", "2020-01-02"] * 2, "datetime64[D]"))
+    clf = SureClassifier(scale=False).fit(
+        X4, np.array(["2020-01-01", "2020-01-02"] * 2, "datetime64[D]")
+    )
     with pytest.raises(TypeError, match="labels must be texts, numbers or booleans to be saved"):
         clf.save(tmp_path / "m.sure")
     assert not list(tmp_path.iterdir())
@@ -402,7 +407,7 @@ def test_there_is_a_file_of_this_release():
 def test_a_rule_by_name_keeps_the_parameters_it_had(tmp_path, monkeypatch):
     """Defaults may change from version to version; a saved model must not."""
     X, y = np.eye(4), [0, 1, 0, 1]
-    clf = SureClassifier("probit", random_state=0).fit(X, y)
+    clf = SureClassifier("probit", random_state=0, scale=False).fit(X, y)
     clf.save(tmp_path / "m.sure")
     assert load(tmp_path / "m.sure").rule == "probit"
     monkeypatch.setattr(rules.Probit.__init__, "__defaults__", (7.0,))
@@ -418,7 +423,7 @@ def _with_noise(clf, noise):
 def test_a_write_that_fails_is_an_error_of_the_system(tmp_path, no_room):
     path = tmp_path / "m.sure"
     with no_room(100), pytest.raises(OSError, match=r"File too large: '.*/m\.sure'"):
-        SureClassifier().fit(X4, Y4).save(path)
+        SureClassifier(scale=False).fit(X4, Y4).save(path)
     assert os.listdir(tmp_path) == []
 
 
@@ -427,7 +432,7 @@ def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(OSError, match=r"pipe must be an ordinary file, got a device or a pipe"):
-        SureClassifier().fit(X4, Y4).save(path)
+        SureClassifier(scale=False).fit(X4, Y4).save(path)
     assert path.is_fifo()
 
 

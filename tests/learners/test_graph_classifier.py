@@ -68,7 +68,7 @@ def test_edges_help_on_grids():
         warnings.simplefilter("ignore")
         both = made(directed=False).fit(X, y).score(new, right)
     pixels = np.concatenate([graph.nodes.toarray() for graph in X])
-    apart = SureClassifier(random_state=0).fit(pixels, np.concatenate(y))
+    apart = SureClassifier(random_state=0, scale=False).fit(pixels, np.concatenate(y))
     seen = np.concatenate([graph.nodes.toarray() for graph in new])
     assert both > apart.score(seen, np.concatenate(right)) + 0.04
 
@@ -80,7 +80,7 @@ def test_nodes_without_edges_are_rows_of_a_classifier():
     how = {"shuffle": False, "passes": 2, "dtype": "float64", "projection": "precision"}
     how["constraints"] = "single"
     for rule in ("perceptron", "pa1", "arow", "scw1", "probit"):
-        rows = SureClassifier(rule, fit_intercept=True, average=True, **how).fit(X, y)
+        rows = SureClassifier(rule, fit_intercept=True, average=True, **how, scale=False).fit(X, y)
         graphs = [Graph(row[None], []) for row in X]
         nodes = SureGraphClassifier(rule, **how).fit(graphs, y[:, None])
         np.testing.assert_allclose(nodes.coef_, rows.coef_, rtol=1e-9, atol=1e-12)

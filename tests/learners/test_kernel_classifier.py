@@ -432,7 +432,7 @@ def test_it_is_not_merged():
     with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
         merge([made().fit(X, Y), made().fit(X, [f"other {label}" for label in Y])])
     with pytest.raises(TypeError, match="common features to be merged, got SureKernelClassifier"):
-        merge([SureClassifier().fit(X, Y), made()])
+        merge([SureClassifier(scale=False).fit(X, Y), made()])
 
 
 def test_it_has_no_projection():

@@ -42,7 +42,7 @@ def trained(classes, *, seed, at_once, n_features=3, **params):
     random = np.random.default_rng(seed)
     y = [*classes, *random.choice(classes, 8)]
     X = random.normal(size=(len(y), n_features))
-    model = SureClassifier(**{"rule": "arow", "dtype": "float64", **params})
+    model = SureClassifier(**{"rule": "arow", "dtype": "float64", **params}, scale=False)
     return model.partial_fit(X, y, classes=list(classes) if at_once else None)
 
 
@@ -127,7 +127,7 @@ def test_a_class_that_nobody_has_learnt_is_at_its_prior(multiclass):
 
 
 def test_models_of_one_class_each_come_to_untrained_weights():
-    models = [SureClassifier().partial_fit([[1.0]], [label]) for label in "ab"]
+    models = [SureClassifier(scale=False).partial_fit([[1.0]], [label]) for label in "ab"]
     one = merge(models, any_labels=True)
     assert one.coef_.tolist() == [[0.0]]
     assert one._model.counts.tolist() == [1, 1]
@@ -170,7 +170,9 @@ OTHERS = {
 def test_models_taught_differently_are_refused_with_both_values(name):
     one, other, shown = OTHERS[name]
     models = [
-        SureClassifier(**{"rule": "arow", name: value}).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+        SureClassifier(**{"rule": "arow", name: value}, scale=False).fit(
+            [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+        )
         for value in (one, other)
     ]
     with pytest.raises(ValueError, match=f"models must have the same {name}.* got {shown}"):
@@ -182,7 +184,9 @@ FREE = {"passes": 3, "shuffle": False, "class_weight": {0: 2.0}, "n_jobs": 2, "c
 
 
 def test_the_first_model_gives_the_other_parameters():
-    models = [SureClassifier(**params).fit([[0.0], [1.0]], [0, 1]) for params in (FREE, {})]
+    models = [
+        SureClassifier(**params, scale=False).fit([[0.0], [1.0]], [0, 1]) for params in (FREE, {})
+    ]
     assert merge(models).get_params() == models[0].get_params()
     assert merge(models[::-1]).get_params() == models[1].get_params()
 
@@ -209,16 +213,16 @@ def test_other_hash_settings_are_refused_with_both_values(name):
 
 
 def test_other_sizes_kinds_and_names_are_refused():
-    two = SureClassifier().fit(np.eye(2), [0, 1])
+    two = SureClassifier(scale=False).fit(np.eye(2), [0, 1])
     with pytest.raises(ValueError, match="the same n_features_in_ to be merged, got 2 and 3"):
-        merge([two, SureClassifier().fit(np.eye(3)[:2], [0, 1])])
+        merge([two, SureClassifier(scale=False).fit(np.eye(3)[:2], [0, 1])])
     text = SureTextClassifier().fit(["fine film", "dull plot"], [0, 1])
     with pytest.raises(ValueError, match=r"same kind .* 'SureClassifier' and 'SureTextClassifier'"):
         merge([two, text])
     with pytest.raises(TypeError, match=r"labels of one type .* got 0 \(int64\) and 'a'"):
-        merge([two, SureClassifier().fit(np.eye(2), ["a", "b"])])
+        merge([two, SureClassifier(scale=False).fit(np.eye(2), ["a", "b"])])
     named = [
-        SureClassifier().fit(pd.DataFrame(np.eye(2), columns=list(names)), [0, 1])
+        SureClassifier(scale=False).fit(pd.DataFrame(np.eye(2), columns=list(names)), [0, 1])
         for names in ("xy", "xz")
     ]
     with pytest.raises(ValueError, match=r"feature_names_in_ .* \['x', 'y'\] and \['x', 'z'\]"):
@@ -227,8 +231,12 @@ def test_other_sizes_kinds_and_names_are_refused():
 
 
 TOPICS = {
-    "rows": lambda *labels: SureClassifier(random_state=0).fit(np.eye(len(labels)), labels),
-    "many": lambda *labels: SureClassifier(random_state=0).fit(np.eye(2), [list(labels), []]),
+    "rows": lambda *labels: SureClassifier(random_state=0, scale=False).fit(
+        np.eye(len(labels)), labels
+    ),
+    "many": lambda *labels: SureClassifier(random_state=0, scale=False).fit(
+        np.eye(2), [list(labels), []]
+    ),
     "tagger": lambda *labels: SureTagger(random_state=0).fit(
         [list("xyz")[: len(labels)]], [labels]
     ),
@@ -259,9 +267,11 @@ def test_models_have_labels_in_common_through_others():
         assert one.classes_.tolist() == LABELS
         bytes_of.add(one.coef_.tobytes())
     assert len(bytes_of) == 1
-    unfitted = SureClassifier(random_state=0)
+    unfitted = SureClassifier(random_state=0, scale=False)
     assert merge([unfitted, chain[0], unfitted]).classes_.tolist() == ["a", "b"]
-    many = [SureClassifier().fit(np.eye(9)[:, :2], list(range(k, k + 9))) for k in (0, 9)]
+    many = [
+        SureClassifier(scale=False).fit(np.eye(9)[:, :2], list(range(k, k + 9))) for k in (0, 9)
+    ]
     with pytest.raises(ValueError, match=r"got 0, 1, 2, 3, 4 and 4 more and 9, 10, 11, 12, 13"):
         merge(many)
     with pytest.raises(TypeError, match="any_labels must be"):
@@ -270,14 +280,17 @@ def test_models_have_labels_in_common_through_others():
 
 def test_shards_need_no_label_in_common():
     X, y = np.tile(np.eye(2), (4, 1)), ["a"] * 4 + ["b"] * 4
-    apart = SureClassifier(random_state=0, n_shards=2).fit(X, y)
+    apart = SureClassifier(random_state=0, n_shards=2, scale=False).fit(X, y)
     assert apart.classes_.tolist() == ["a", "b"]
-    states = [MergeState.of(SureClassifier(random_state=0).partial_fit(X, [k] * 8)) for k in "ab"]
+    states = [
+        MergeState.of(SureClassifier(random_state=0, scale=False).partial_fit(X, [k] * 8))
+        for k in "ab"
+    ]
     assert (states[0] + states[1]).result().classes_.tolist() == ["a", "b"]
 
 
 def test_what_are_no_models_is_refused():
-    model = SureClassifier().fit(np.eye(2), [0, 1])
+    model = SureClassifier(scale=False).fit(np.eye(2), [0, 1])
     with pytest.raises(TypeError, match="models must be a list of models, got SureClassifier"):
         merge(model)
     with pytest.raises(TypeError, match="models must hold models of surelearn, got 3"):
@@ -285,7 +298,7 @@ def test_what_are_no_models_is_refused():
     with pytest.raises(ValueError, match="at least one model, got an empty list"):
         merge([])
     with pytest.raises(NotFittedError, match="models must have a fitted one"):
-        merge([SureClassifier(), SureClassifier()])
+        merge([SureClassifier(scale=False), SureClassifier(scale=False)])
     with pytest.raises(ValueError, match=r"how must be .*got 'mean'"):
         merge([model], "mean")
     model.set_params(average=True)
@@ -296,7 +309,7 @@ def test_what_are_no_models_is_refused():
 @pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2"])
 def test_first_order_rules_can_only_be_averaged(rule):
     rows = np.eye(3)[:2], np.eye(3)[1:]
-    models = [SureClassifier(rule, random_state=0).fit(X, [0, 1]) for X in rows]
+    models = [SureClassifier(rule, random_state=0, scale=False).fit(X, [0, 1]) for X in rows]
     for how in ("bayes", "weighted", "kl"):
         said = f"how must be 'evidence' or 'uniform' for rule '{rule}'.*'{how}'"
         with pytest.raises(ValueError, match=said):
@@ -354,7 +367,7 @@ def test_a_hundred_shards_of_tweets(data_folder, rule):
     train, test = order[:85_000], order[90_000:]
 
     def fitted(rows):
-        return SureClassifier(rule, passes=1, shuffle=False).fit(X[rows], y[rows])
+        return SureClassifier(rule, passes=1, shuffle=False, scale=False).fit(X[rows], y[rows])
 
     single = fitted(train).score(X[test], y[test])
     parts = [fitted(train[i::100]) for i in range(100)]
@@ -387,8 +400,8 @@ def test_states_of_estimators_come_to_what_merge_gives(kind):
 
 def test_the_state_of_what_was_changed_or_not_fitted_is_refused():
     with pytest.raises(NotFittedError, match="not fitted"):
-        MergeState.of(SureClassifier())
-    changed = SureClassifier().fit([[0.0], [1.0]], [0, 1]).set_params(dtype="float64")
+        MergeState.of(SureClassifier(scale=False))
+    changed = SureClassifier(scale=False).fit([[0.0], [1.0]], [0, 1]).set_params(dtype="float64")
     with pytest.raises(ValueError, match="dtype must stay"):
         MergeState.of(changed)
 

@@ -25,16 +25,16 @@ from surelearn.graph import Graph
 
 def test_what_was_fitted_tells_what_there_is():
     X, y = spread()
-    clf = SureClassifier("perceptron", average=True).fit(X, y).set_params(rule="arow")
+    clf = SureClassifier("perceptron", average=True, scale=False).fit(X, y).set_params(rule="arow")
     assert not hasattr(clf, "sigma_")
     assert not hasattr(clf, "margin")
-    clf = SureClassifier("arow").fit(X, y).set_params(rule="perceptron")
+    clf = SureClassifier("arow", scale=False).fit(X, y).set_params(rule="perceptron")
     assert clf.sigma_.shape == (*clf.margin(X)[1][0].shape, 6)
 
 
 def test_rule_parameters_can_be_set_and_searched():
     X, y = spread()
-    clf = SureClassifier(rules.Stdev(eta=0.9))
+    clf = SureClassifier(rules.Stdev(eta=0.9), scale=False)
     assert clf.get_params()["rule__phi"] == rules.Stdev(eta=0.9).phi
     clf.set_params(rule__eta=0.5)
     assert clf.rule == rules.Stdev(phi=0.0)
@@ -51,7 +51,7 @@ def test_rule_parameters_can_be_set_and_searched():
 
 def test_pickle_and_copy_go_on_learning_alike():
     X, y = spread()
-    clf = SureClassifier(average=True).partial_fit(X, y)
+    clf = SureClassifier(average=True, scale=False).partial_fit(X, y)
     clf.learn_one(X[0], y[0])
     twins = [pickle.loads(pickle.dumps(clf)), copy.deepcopy(clf)]
     clf.partial_fit(X, y)
@@ -70,9 +70,14 @@ GRAPHS = [Graph([[1.0], [-1.0]], [(0, 1)])] * 3, [["x", "y"]] * 3
 @pytest.mark.parametrize(
     "fit",
     [
-        pytest.param(lambda rule: SureClassifier(rule).fit(*spread()), id="rows"),
-        pytest.param(lambda rule: SureClassifier(rule, n_shards=2).fit(*spread()), id="shards"),
-        pytest.param(lambda rule: SureClassifier(rule, multiclass="ovr").fit(*spread()), id="code"),
+        pytest.param(lambda rule: SureClassifier(rule, scale=False).fit(*spread()), id="rows"),
+        pytest.param(
+            lambda rule: SureClassifier(rule, n_shards=2, scale=False).fit(*spread()), id="shards"
+        ),
+        pytest.param(
+            lambda rule: SureClassifier(rule, multiclass="ovr", scale=False).fit(*spread()),
+            id="code",
+        ),
         pytest.param(
             lambda rule: SureTextClassifier(rule).fit(["good", "bad"], [0, 1]), id="texts"
         ),
@@ -103,7 +108,7 @@ def test_a_fit_that_moves_no_weight_warns(fit):
 
 def test_rows_without_features_move_no_weight():
     with pytest.warns(UserWarning, match="rows need features that are not 0"):
-        SureClassifier(fit_intercept=False).fit([[0.0], [0.0]], [0, 1])
+        SureClassifier(fit_intercept=False, scale=False).fit([[0.0], [0.0]], [0, 1])
 
 
 @pytest.mark.filterwarnings("error")

@@ -34,7 +34,7 @@ class Parts:
 def test_many_labels_are_refused(classes):
     parts = Parts((X4, [["a"], [], ["b"], ["a", "b"]]))
     with pytest.raises(ValueError, match="y must have one label for each row here, got rows of"):
-        partitions.fit(SureClassifier(), parts, classes=classes)
+        partitions.fit(SureClassifier(scale=False), parts, classes=classes)
 
 
 TEXTS, LABELS = ["good film", "bad film", "good fun", "dull plot"], ["yes", "no", "yes", "no"]
@@ -66,7 +66,7 @@ def test_passes_are_chosen_by_the_rows_of_all_partitions(classes):
 def test_partitions_with_few_rows_of_each_class_make_the_most_passes():
     y = np.arange(4_000) % 40
     X = sparse.eye_array(40, format="csr", dtype=np.float32)[y]
-    clf = SureClassifier(n_shards=21, merge_every=5, random_state=0)
+    clf = SureClassifier(n_shards=21, merge_every=5, random_state=0, scale=False)
     parts = [(X[rows], y[rows]) for rows in np.array_split(np.arange(len(y)), 21)]
     model = partitions.fit(clf, Parts(*parts))
     assert model.n_iter_ == 10
@@ -74,7 +74,7 @@ def test_partitions_with_few_rows_of_each_class_make_the_most_passes():
 
 
 def test_states_may_come_in_any_order_and_grouping():
-    clf = SureClassifier(random_state=0)
+    clf = SureClassifier(random_state=0, scale=False)
     states = [
         partitions.shard_state(clf, X4, Y4, classes=["ad", "no", "yes"], number=i) for i in range(4)
     ]
@@ -91,7 +91,7 @@ def test_texts_of_weight_0_are_not_counted_in_partitions():
     assert partitions.count_documents(clf, TEXTS, LABELS, [1.0, 1.0, 0.0, 1.0]).n == 1
     assert partitions.count_documents(clf, TEXTS[1:2], ["no"]).n == 0
     assert partitions.count_documents(SureTextClassifier(idf=False), TEXTS, LABELS) is None
-    assert partitions.count_documents(SureClassifier(), X4, Y4) is None
+    assert partitions.count_documents(SureClassifier(scale=False), X4, Y4) is None
 
 
 def test_counts_of_all_shards_are_asked_for():
@@ -110,20 +110,22 @@ def test_counts_of_all_shards_are_asked_for():
 def test_partitions_have_all_classes_together():
     parts = Parts((X4, Y4), (X4, ["ad", "no", "ad", "no"]))
     for weights in ({"ad": 0.0, "yes": 2.0}, {"no": 3.0}):
-        clf = SureClassifier(class_weight=weights, random_state=0, n_shards=2)
+        clf = SureClassifier(class_weight=weights, random_state=0, n_shards=2, scale=False)
         want = clf.fit(np.vstack([X4, X4]), [*Y4, "ad", "no", "ad", "no"])
         if 0.0 not in weights.values():  # rows of weight 0 are dropped before a fit is cut
             assert fingerprint(partitions.fit(clf, parts)) == fingerprint(want)
         assert partitions.fit(clf, parts).classes_.tolist() == want.classes_.tolist()
     with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
-        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts)
+        partitions.fit(SureClassifier(class_weight={"yess": 2.0}, scale=False), parts)
     classes = ["ad", "no", "yes"]
     with pytest.raises(ValueError, match=r"classes 'ad', 'no', 'yes', got 'yess'"):
-        partitions.fit(SureClassifier(class_weight={"yess": 2.0}), parts, classes=classes)
+        partitions.fit(
+            SureClassifier(class_weight={"yess": 2.0}, scale=False), parts, classes=classes
+        )
     with pytest.raises(
         TypeError, match=r"partition 0: class_weight must have keys of the same type"
     ):
-        partitions.fit(SureClassifier(class_weight={1: 2.0}), parts)
+        partitions.fit(SureClassifier(class_weight={1: 2.0}, scale=False), parts)
 
 
 def test_partitions_without_rows_have_no_say_in_the_type_of_labels():
@@ -137,9 +139,11 @@ def test_partitions_without_rows_have_no_say_in_the_type_of_labels():
 
 def test_no_states_are_refused():
     with pytest.raises(ValueError, match=r"^states must have at least one state, got none\.$"):
-        partitions.fitted(SureClassifier(), [])
+        partitions.fitted(SureClassifier(scale=False), [])
 
 
 def test_classes_without_any_row_cannot_be_balanced():
     with pytest.raises(ValueError, match="fit needs at least one row, got none in any p"):
-        partitions.fit(SureClassifier(class_weight="balanced"), Parts(), classes=["a", "b"])
+        partitions.fit(
+            SureClassifier(class_weight="balanced", scale=False), Parts(), classes=["a", "b"]
+        )

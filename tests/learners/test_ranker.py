@@ -101,7 +101,7 @@ def test_one_hot_labels_are_the_classes_of_a_classifier(
 ):
     X, y, weight = labelled
     how = {**EXACT, "constraints": scheme, "projection": projection, "passes": 2}
-    classifier = SureClassifier(value(rule), fit_intercept=False, **how)
+    classifier = SureClassifier(value(rule), fit_intercept=False, **how, scale=False)
     try:
         classifier.fit(X, y, sample_weight=weight)
     except ValueError:
@@ -127,7 +127,9 @@ def test_one_hot_labels_are_counted_as_classes(rule, scheme):
     random = np.random.default_rng(0)
     X, y, K = random.integers(-8, 9, (60, 5)) / 4, random.integers(0, 4, 60), 4
     how = {"constraints": scheme, "passes": 3, "random_state": 0, "dtype": "float64"}
-    classifier = SureClassifier(rule, fit_intercept=False, projection="precision", **how)
+    classifier = SureClassifier(
+        rule, fit_intercept=False, projection="precision", **how, scale=False
+    )
     classifier.fit(X, y, calibrate=False)
     rows = cross(X, np.eye(K), [np.arange(K)] * 60, n_features=None)
     relevance = (np.arange(K) == y[:, None]).astype(float).ravel()
@@ -354,7 +356,7 @@ def test_rankers_that_do_not_go_together():
     with pytest.raises(ValueError, match="n_features_in_"):
         merge([ranker, SureRanker().fit(X[:, :3], y, group=group)])
     with pytest.raises(ValueError, match="kind"):
-        merge([ranker, SureClassifier().fit(X, y)])
+        merge([ranker, SureClassifier(scale=False).fit(X, y)])
     with pytest.raises(TypeError, match="X_val and y_val must be None for rankers"):
         merge([ranker, ranker], X_val=X, y_val=y)
 

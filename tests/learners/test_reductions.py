@@ -28,7 +28,7 @@ def digits():
 
 def learner(multiclass="joint", rule="arow", **options):
     options = {"passes": 1, "shuffle": False, "dtype": "float64", **options}
-    return SureClassifier(rule, multiclass=multiclass, **options)
+    return SureClassifier(rule, multiclass=multiclass, **options, scale=False)
 
 
 def state(clf):
@@ -402,12 +402,12 @@ GOOD = decode.one_vs_rest(3).matrix
 def test_reductions_that_cannot_be(params, error, message):
     X, y = np.eye(3), ["a", "b", "c"]
     with pytest.raises(error, match=message):
-        SureClassifier(**params).fit(X, y)
+        SureClassifier(**params, scale=False).fit(X, y)
 
 
 def test_a_code_may_have_complements_where_it_is_meant():
     code = decode.Code([[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, -1, -1]])
-    clf = SureClassifier(multiclass=code).fit(np.eye(4), list("abcd"))
+    clf = SureClassifier(multiclass=code, scale=False).fit(np.eye(4), list("abcd"))
     assert clf.code_.tolist() == code.matrix.tolist()
 
 

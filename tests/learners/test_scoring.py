@@ -22,7 +22,7 @@ def clf():
 
 def test_of_two_classes_sureness_is_behind_the_probability():
     X, y = load_digits(n_class=2, return_X_y=True)
-    clf = SureClassifier(random_state=0, probability="exact").fit(X[:200], y[:200])
+    clf = SureClassifier(random_state=0, probability="exact", scale=False).fit(X[:200], y[:200])
     clf.calibrate(X[200:300], y[200:300])
     judged = judge(clf, X[300:])
     of_label = judged.probabilities.max(axis=1)
@@ -44,7 +44,7 @@ def test_sureness_of_many_classes_by_hand(clf):
 
 def test_sureness_of_reductions_by_hand():
     X, y = load_digits(n_class=4, return_X_y=True)
-    clf = SureClassifier("stdev", multiclass="ecoc", decoding="scores", random_state=0)
+    clf = SureClassifier("stdev", multiclass="ecoc", decoding="scores", random_state=0, scale=False)
     clf.fit(X[:200], y[:200])
     m, v = clf.margin(X[200:220])
     code = clf.code_.astype(float)
@@ -57,7 +57,9 @@ def test_sureness_of_reductions_by_hand():
 def test_sureness_with_full_covariance_by_hand():
     X, y = load_digits(n_class=3, return_X_y=True)
     X = X[:, 18:24]
-    clf = SureClassifier("arow", covariance="full", dtype="float64").fit(X[:200], y[:200])
+    clf = SureClassifier("arow", covariance="full", dtype="float64", scale=False).fit(
+        X[:200], y[:200]
+    )
     rows = np.hstack([X[200:220], np.ones((20, 1))])
     scores, size = clf.decision_function(X[200:220]), rows.shape[1]
     for row, sure in enumerate(judge(clf, X[200:220]).sureness):
@@ -69,7 +71,9 @@ def test_sureness_with_full_covariance_by_hand():
 
 
 def test_a_row_of_nothing_is_a_tie():
-    clf = SureClassifier("stdev", fit_intercept=False).fit([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
+    clf = SureClassifier("stdev", fit_intercept=False, scale=False).fit(
+        [[0.0, 1.0], [1.0, 0.0]], ["a", "b"]
+    )
     assert judge(clf, [[0.0, 0.0]]).sureness.tolist() == [0.0]
 
 
@@ -77,7 +81,9 @@ def test_a_row_of_nothing_is_a_tie():
 @pytest.mark.parametrize("average", [False, True])
 def test_sureness_is_that_of_the_core(n_classes, average):
     X, y = load_digits(n_class=n_classes, return_X_y=True)
-    clf = SureClassifier("stdev", average=average, random_state=0).fit(X[:200], y[:200])
+    clf = SureClassifier("stdev", average=average, random_state=0, scale=False).fit(
+        X[:200], y[:200]
+    )
     X = np.vstack([X[200:], np.zeros_like(X[:1]), 1e150 * X[:5]])
     judged, found = judge(clf, X), scorer(clf).top_two(scored_rows(clf, X))
     assert judged.sureness.tobytes() == found.sureness.tobytes()
@@ -89,7 +95,7 @@ def test_sureness_is_that_of_the_core(n_classes, average):
 def test_log_losses_are_those_of_the_probabilities_at_a_temperature(probability, n_classes):
     X, y = load_digits(n_class=n_classes, return_X_y=True)
     X = X / 16
-    clf = SureClassifier(probability=probability, random_state=0).fit(X[:200], y[:200])
+    clf = SureClassifier(probability=probability, random_state=0, scale=False).fit(X[:200], y[:200])
     clf.calibrate(X[200:300], y[200:300])
     losses = scorer(clf).log_losses(scored_rows(clf, X[300:]), y[300:])(clf.temperature_)
     own = np.arange(len(losses)), y[300:]
@@ -101,7 +107,7 @@ def test_log_losses_are_those_of_the_probabilities_at_a_temperature(probability,
 def test_the_most_probable_class_of_huge_scores_is_the_predicted_one(multiclass, size):
     X, y = load_digits(n_class=4, return_X_y=True)
     X = X / 16
-    clf = SureClassifier(multiclass=multiclass, random_state=0).fit(X[:200], y[:200])
+    clf = SureClassifier(multiclass=multiclass, random_state=0, scale=False).fit(X[:200], y[:200])
     rows = np.eye(64)[X[:200].any(axis=0)] * size
     p = clf.predict_proba(rows)
     np.testing.assert_allclose(p.max(axis=1), 1.0)

@@ -85,7 +85,7 @@ HEIGHT = np.random.default_rng(0).normal(170.0, 10.0, size=(300, 1))
 @pytest.mark.parametrize("n_shards", [1, 2])
 @pytest.mark.parametrize("made", [np.asarray, np.float32, pandas.DataFrame, polars.DataFrame])
 def test_fit_warns_about_numbers_in_units_of_their_own(made, n_shards):
-    clf = SureClassifier(random_state=0, n_shards=n_shards)
+    clf = SureClassifier(random_state=0, n_shards=n_shards, scale=False)
     X = HEIGHT if made is not polars.DataFrame else {"height": HEIGHT[:, 0]}
     with pytest.warns(UserWarning, match=r"above 100 only.*make_pipeline\(StandardScaler\(\)"):
         clf.fit(made(X), HEIGHT[:, 0] > 170)
@@ -93,13 +93,15 @@ def test_fit_warns_about_numbers_in_units_of_their_own(made, n_shards):
 
 def test_the_remedy_works():
     y = HEIGHT[:, 0] > 170
-    clf = make_pipeline(StandardScaler(), SureClassifier(random_state=0)).fit(HEIGHT, y)
+    clf = make_pipeline(StandardScaler(), SureClassifier(random_state=0, scale=False)).fit(
+        HEIGHT, y
+    )
     assert clf.score(HEIGHT, y) > 0.99
 
 
 def test_first_call_of_partial_fit_warns():
     X = normal(1, 300)
-    clf = SureClassifier()
+    clf = SureClassifier(scale=False)
     with pytest.warns(UserWarning, match=UNLIKE):
         clf.partial_fit(X, labels(X))
     clf.partial_fit(X, labels(X))  # a warning here would be an error
@@ -108,13 +110,18 @@ def test_first_call_of_partial_fit_warns():
 def test_tune_warns():
     X = normal(1, 300)
     with pytest.warns(UserWarning, match=UNLIKE):
-        tune(SureClassifier(passes=1, random_state=0), X, labels(X), {"average": [False, True]})
+        tune(
+            SureClassifier(passes=1, random_state=0, scale=False),
+            X,
+            labels(X),
+            {"average": [False, True]},
+        )
 
 
 def test_fit_stream_warns_in_words_for_a_source():
     X = normal(1, 300)
     frame = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": labels(X)})
-    clf = SureClassifier(random_state=0)
+    clf = SureClassifier(random_state=0, scale=False)
     with pytest.warns(UserWarning, match=f"{UNLIKE}.*columns of the source") as caught:
         clf.fit_stream(frame, features=["a", "b"])
     assert len(caught) == 1
@@ -124,14 +131,14 @@ def test_fit_stream_warns_in_words_for_a_source():
 def test_sparse_rows_dicts_and_texts_are_learnt_in_silence():
     X = normal(1, 300)
     y = labels(X)
-    SureClassifier().fit(sparse.csr_array(X), y)
-    SureClassifier().partial_fit([{"a": a, "b": b} for a, b in X.tolist()], y)
+    SureClassifier(scale=False).fit(sparse.csr_array(X), y)
+    SureClassifier(scale=False).partial_fit([{"a": a, "b": b} for a, b in X.tolist()], y)
     SureTextClassifier().fit(["good " * 300, "bad"] * 3, [1, 0] * 3)
 
 
 def test_warning_as_an_error_leaves_the_model():
     X = normal(1, 1)
-    clf = SureClassifier(random_state=0).fit(X, labels(X))
+    clf = SureClassifier(random_state=0, scale=False).fit(X, labels(X))
     before = clf.coef_.copy()
     with pytest.raises(UserWarning, match=LARGE):
         clf.fit(100 * X, labels(X))

@@ -233,7 +233,7 @@ def test_mistakes_are_added_pass_by_pass():
 def test_weighted_counts_the_prior_of_features_that_nobody_met():
     """As printed: with n models a weight that none has moved has a variance of a / n."""
     rows, labels = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0, 1]
-    models = [SureClassifier(initial_variance=0.5).fit(rows, labels) for _ in range(3)]
+    models = [SureClassifier(initial_variance=0.5, scale=False).fit(rows, labels) for _ in range(3)]
     sigma = {how: merge(models, how).sigma_[0, 2] for how in HOWS}
     third = np.float32(0.5 / 3)
     assert sigma == {"evidence": 0.5, "bayes": 0.5, "weighted": third, "kl": 0.5, "uniform": 0.5}
@@ -244,7 +244,9 @@ def test_weighted_counts_the_prior_of_features_that_nobody_met():
 def test_variances_far_below_the_prior_stay_positive(how, dtype):
     """1 - 1e-18 is 1: of the sum of such differences to the prior nothing is left."""
     rows = np.array([[0.0, 1e9, 0.0], [0.0, -1e9, 1.0]])
-    model = SureClassifier("arow", projection="precision", dtype=dtype).partial_fit(rows, [0, 1])
+    model = SureClassifier("arow", projection="precision", dtype=dtype, scale=False).partial_fit(
+        rows, [0, 1]
+    )
     assert 0 < model.sigma_[0, 1] < 1e-17
     merged = merge([model, model], how)
     assert (merged.sigma_ > 0).all()

@@ -20,7 +20,7 @@ def fitted(n_classes=2, **options):
     y = np.arange(90) % n_classes
     X = rng.normal(size=(n_classes, 4))[y] + rng.normal(size=(90, 4))
     names = np.array([f"class {k}" for k in range(n_classes)])
-    return SureClassifier(random_state=0, passes=1, **options).fit(X, names[y]), X
+    return SureClassifier(random_state=0, passes=1, **options, scale=False).fit(X, names[y]), X
 
 
 def drawn(display):
@@ -88,7 +88,7 @@ def test_a_diagonal_covariance_has_no_tilt():
 def test_features_by_name():
     clf, X = fitted()
     frame = pd.DataFrame(X, columns=["red", "green", "blue", "grey"])
-    named = SureClassifier(random_state=0).fit(frame, clf.predict(X))
+    named = SureClassifier(random_state=0, scale=False).fit(frame, clf.predict(X))
     display = EllipseDisplay.from_estimator(named, ("blue", 0))
     assert_array_equal(display.means_, named.coef_[:, [2, 0]])
     assert display.features_ == ("weight of blue", "weight of red")
@@ -98,7 +98,7 @@ def test_the_probability_of_a_row_is_that_of_the_model():
     """With two features and no intercept the picture shows all weights."""
     X, y = np.array([[1.0, 0.2], [-1.0, 0.5], [0.3, -2.0]]), ["yes", "no", "yes"]
     clf = SureClassifier(
-        "arow", covariance="full", fit_intercept=False, passes=1, probability="exact"
+        "arow", covariance="full", fit_intercept=False, passes=1, probability="exact", scale=False
     )
     clf.fit(X, y)
     for label, column in (("no", 0), ("yes", 1)):
@@ -115,7 +115,7 @@ def test_other_weights_of_a_row_move_the_line():
 
 
 def test_a_row_shrinks_the_ellipse_along_itself():
-    before = SureClassifier("arow", covariance="full", fit_intercept=False)
+    before = SureClassifier("arow", covariance="full", fit_intercept=False, scale=False)
     before.partial_fit([[1.0, 0.2], [-1.0, 0.5]], [1, 0], classes=[0, 1])
     x = np.array([0.8, 1.5])
     after = deepcopy(before).partial_fit([x], [0])

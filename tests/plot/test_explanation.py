@@ -22,7 +22,9 @@ def fitted(rule="arow", n_classes=2, d=20, **options):
     y = np.arange(200) % n_classes
     X = (rng.normal(size=(n_classes, d)))[y] + rng.normal(size=(200, d))
     labels = np.array([f"class {k}" for k in range(n_classes)])
-    return SureClassifier(rule, random_state=0, passes=1, **options).fit(X, labels[y]), X
+    return SureClassifier(rule, random_state=0, passes=1, **options, scale=False).fit(
+        X, labels[y]
+    ), X
 
 
 def drawn(display, **options):
@@ -85,7 +87,7 @@ def test_the_title_of_a_row(rule):
 
 
 def test_a_class_with_a_hyphen_keeps_it():
-    clf = SureClassifier("arow", passes=1, shuffle=False)
+    clf = SureClassifier("arow", passes=1, shuffle=False, scale=False)
     clf.fit([[0, 1], [1, 0]], ["non-spam", "spam"])
     title = ExplanationDisplay.from_estimator(clf, [0, 1]).title()
     assert title.startswith("non-spam: margin −0.333 ± ")
@@ -117,7 +119,7 @@ def test_three_classes_show_the_best_or_the_one_asked_for():
 def test_every_form_of_a_row():
     clf, X = fitted()
     frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(20)])
-    named = SureClassifier(random_state=0).fit(frame, clf.predict(X))
+    named = SureClassifier(random_state=0, scale=False).fit(frame, clf.predict(X))
     forms = [X[0], X[:1], list(X[0]), dict(enumerate(X[0])), sparse.csr_array(X[:1]), frame[:1]]
     shown = [ExplanationDisplay.from_estimator(named, row) for row in forms]
     assert len({display.title() for display in shown}) == 1
@@ -132,7 +134,7 @@ def test_a_text_and_named_features():
     assert display.title().startswith("yes: margin")
     assert "good" in names(drawn(display))
     rows = [{"good": 1.0}, {"bad": 1.0}]
-    named = SureClassifier(random_state=0).fit(rows, ["yes", "no"])
+    named = SureClassifier(random_state=0, scale=False).fit(rows, ["yes", "no"])
     display = ExplanationDisplay.from_estimator(named, {"good": 2.0})
     assert display.probability_ == pytest.approx(named.predict_proba([{"good": 2.0}])[0, 1])
     assert "good" in display.explanation_.feature
@@ -186,7 +188,7 @@ def test_chosen_columns(covariance):
 def test_chosen_columns_by_name():
     clf, X = fitted()
     frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(20)])
-    named = SureClassifier(random_state=0).fit(frame, clf.predict(X))
+    named = SureClassifier(random_state=0, scale=False).fit(frame, clf.predict(X))
     display = ExplanationDisplay.from_estimator(named, features={"word 4": "four", "word 5": "5"})
     table = display.explanation_
     by_name = dict(zip(table.feature.tolist(), table.mean.tolist(), strict=True))
@@ -343,7 +345,7 @@ def test_no_text_lies_on_another(n_classes, of_row):
 
 def test_hostile_names(tmp_path: Path):
     frame = pd.DataFrame(np.eye(3), columns=["$\\frac", "a\nb" * 50, "$x$"])
-    clf = SureClassifier().fit(frame, ["$\\no$", "$", "$"])
+    clf = SureClassifier(scale=False).fit(frame, ["$\\no$", "$", "$"])
     for row in (None, frame[:1]):
         ExplanationDisplay.from_estimator(clf, row).save(tmp_path / "hostile.png")
     assert any("\\$x\\$" in name for name in names(drawn(ExplanationDisplay.from_estimator(clf))))

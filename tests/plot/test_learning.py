@@ -73,7 +73,10 @@ def _no_window(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def learners() -> dict[str, Any]:
-    return {"AROW": SureClassifier("arow"), "Perceptron": SureClassifier("perceptron")}
+    return {
+        "AROW": SureClassifier("arow", scale=False),
+        "Perceptron": SureClassifier("perceptron", scale=False),
+    }
 
 
 def computed(rows: Rows, estimators: Any = None, **options: Any) -> LearningCurveDisplay:
@@ -106,7 +109,7 @@ def test_every_point_is_partial_fit_over_so_many_rows(rows: Rows) -> None:
         X, y = shuffle(*rows.train, random_state=generator)
         for name, learner in learners().items():
             for place, size in enumerate(SIZES):
-                model = type(learner)(learner.rule)
+                model = type(learner)(learner.rule, scale=learner.scale)
                 model.partial_fit(X[:size], y[:size], classes=np.unique(y))
                 expected = model.score(rows.test["X_test"], rows.test["y_test"])
                 assert display.accuracy_[name][repeat, place] == expected
@@ -126,7 +129,7 @@ def test_same_seed_same_numbers(rows: Rows) -> None:
 
 
 def test_all_learners_see_the_same_orders(rows: Rows) -> None:
-    twins = {"one": SureClassifier("pa"), "two": SureClassifier("pa")}
+    twins = {"one": SureClassifier("pa", scale=False), "two": SureClassifier("pa", scale=False)}
     display = computed(rows, twins)
     assert_array_equal(display.accuracy_["one"], display.accuracy_["two"])
 
@@ -147,7 +150,7 @@ def test_kinds_of_input(rows: Rows, kind: Any) -> None:
     X, y = rows.train
     test = {"X_test": kind(rows.test["X_test"]), "y_test": list(rows.test["y_test"])}
     # Sparse and dense rows would resolve "auto" differently.
-    estimators = {"AROW": SureClassifier("arow", projection="covariance")}
+    estimators = {"AROW": SureClassifier("arow", projection="covariance", scale=False)}
     options = {"sizes": SIZES, "random_state": 0}
     expected = LearningCurveDisplay.from_estimators(estimators, X, y, **rows.test, **options)
     display = LearningCurveDisplay.from_estimators(
@@ -186,7 +189,13 @@ def test_many_classes_in_small_chunks_raise_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         display = LearningCurveDisplay.from_estimators(
-            {"AROW": SureClassifier()}, X, y, X_test=X, y_test=y, sizes=[30, 60], n_repeats=1
+            {"AROW": SureClassifier(scale=False)},
+            X,
+            y,
+            X_test=X,
+            y_test=y,
+            sizes=[30, 60],
+            n_repeats=1,
         )
     assert display.mean("AROW")[-1] > 0.5
 
@@ -207,7 +216,7 @@ def test_progress_counts_every_test(rows: Rows) -> None:
 def test_one_estimator_is_tested_on_rows_held_out(rows: Rows, kind: Any) -> None:
     X, y = kind(rows.train[0]), rows.train[1]
     options: dict[str, Any] = {"sizes": [3, 30, 90], "n_repeats": 2}
-    clf = SureClassifier("arow", projection="covariance")
+    clf = SureClassifier("arow", projection="covariance", scale=False)
     display = LearningCurveDisplay.from_estimator(
         clf, X, y, test_size=30, random_state=3, **options
     )
@@ -223,7 +232,9 @@ def test_one_estimator_is_tested_on_rows_held_out(rows: Rows, kind: Any) -> None
 
 
 def test_one_estimator_has_a_name_and_a_quarter_is_held_out(rows: Rows) -> None:
-    display = LearningCurveDisplay.from_estimator(SureClassifier(), *rows.train, name="mine")
+    display = LearningCurveDisplay.from_estimator(
+        SureClassifier(scale=False), *rows.train, name="mine"
+    )
     assert list(display.accuracy_) == ["mine"]
     assert display.sizes_[-1] == 90
 
@@ -246,10 +257,12 @@ def test_rows_needed() -> None:
 def test_estimator_without_partial_fit(rows: Rows) -> None:
     pattern = r"estimators\['tree'\] must have partial_fit, got DecisionTreeClassifier\(\)\."
     with pytest.raises(TypeError, match=pattern):
-        computed(rows, {"AROW": SureClassifier(), "tree": DecisionTreeClassifier()})
+        computed(rows, {"AROW": SureClassifier(scale=False), "tree": DecisionTreeClassifier()})
 
 
-@pytest.mark.parametrize("estimators", [[SureClassifier()], SureClassifier(), "arow"])
+@pytest.mark.parametrize(
+    "estimators", [[SureClassifier(scale=False)], SureClassifier(scale=False), "arow"]
+)
 def test_estimators_must_be_a_dict(rows: Rows, estimators: Any) -> None:
     with pytest.raises(TypeError, match=r"estimators must be a dict of \{name: estimator\}, got"):
         computed(rows, estimators)
@@ -422,8 +435,8 @@ def test_confidence_learns_faster_from_rare_words() -> None:
     X = sparse.csr_array(np.hstack([common, telling]))
     display = LearningCurveDisplay.from_estimators(
         {
-            "CW": SureClassifier(rules.Variance(phi=1.0)),
-            "Perceptron": SureClassifier("perceptron"),
+            "CW": SureClassifier(rules.Variance(phi=1.0), scale=False),
+            "Perceptron": SureClassifier("perceptron", scale=False),
         },
         X[:800],
         y[:800],

@@ -52,11 +52,11 @@ def test_a_function_learns_the_same_bits_as_the_rule_it_is(
     custom = rules.Custom(function, compiled=compiled, first_order=own == "pa")
     assert custom.is_compiled is compiled
     X = form(problem.X)
-    want = SureClassifier(built_in, **options).partial_fit(X, problem.y)
-    assert fingerprint(SureClassifier(custom, **options).partial_fit(X, problem.y)) == fingerprint(
-        want
-    )
-    by_row = SureClassifier(custom, **options)
+    want = SureClassifier(built_in, **options, scale=False).partial_fit(X, problem.y)
+    assert fingerprint(
+        SureClassifier(custom, **options, scale=False).partial_fit(X, problem.y)
+    ) == fingerprint(want)
+    by_row = SureClassifier(custom, **options, scale=False)
     for x, y in zip(problem.X, problem.y, strict=True):
         by_row.learn_one(form(x[np.newaxis]), y)
     assert fingerprint(by_row) == fingerprint(want)
@@ -66,26 +66,28 @@ def test_a_function_learns_the_same_bits_as_the_rule_it_is(
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_fit_with_a_function_is_fit_with_the_rule_it_is(compiled, n_classes):
     X, y = spread(n=3000, n_classes=n_classes)
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    got = SureClassifier(rules.Custom(arow, compiled=compiled), random_state=0).fit(X, y)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0, scale=False).fit(X, y)
+    got = SureClassifier(rules.Custom(arow, compiled=compiled), random_state=0, scale=False).fit(
+        X, y
+    )
     assert fingerprint(got) == fingerprint(want)
     assert got.n_updates_ > 500
 
 
 def test_a_plain_function_will_do():
     X, y = spread(n_classes=2)
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    got = SureClassifier(arow, random_state=0).fit(X, y)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0, scale=False).fit(X, y)
+    got = SureClassifier(arow, random_state=0, scale=False).fit(X, y)
     assert fingerprint(got) == fingerprint(want)
     np.testing.assert_array_equal(got.predict_proba(X), want.predict_proba(X))
 
 
 def test_a_first_order_function_keeps_no_variances():
     X, y = spread(n_classes=2)
-    clf = SureClassifier(rules.Custom(pa, first_order=True), random_state=0).fit(X, y)
+    clf = SureClassifier(rules.Custom(pa, first_order=True), random_state=0, scale=False).fit(X, y)
     assert not hasattr(clf, "predict_proba")
     assert not hasattr(clf, "sigma_")
-    assert hasattr(SureClassifier(arow), "margin")
+    assert hasattr(SureClassifier(arow, scale=False), "margin")
 
 
 @MODES
@@ -94,7 +96,9 @@ def test_weights_scale_the_step_as_those_of_hard_rules(compiled):
     options = {"fit_intercept": False, "dtype": "float64", "projection": "precision"}
     rule = rules.Custom(arow, compiled=compiled)
     clf = {
-        w: SureClassifier(rule, **options).partial_fit(X, y, classes=[0, 1], sample_weight=[w])
+        w: SureClassifier(rule, **options, scale=False).partial_fit(
+            X, y, classes=[0, 1], sample_weight=[w]
+        )
         for w in (1.0, 0.25, 7.0)
     }
     alpha, gain = rule.step(0.0, 5.0)
@@ -106,7 +110,7 @@ def test_weights_scale_the_step_as_those_of_hard_rules(compiled):
 
 def test_the_function_is_not_asked_about_an_empty_row():
     asked = Callable()
-    clf = SureClassifier(asked, fit_intercept=False)
+    clf = SureClassifier(asked, fit_intercept=False, scale=False)
     clf.partial_fit([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [0, 1, 1])
     assert asked.seen == [(0.0, 1.0)]
     assert rules.Custom(asked).step(1.0, 0.0) == (0.0, 0.0)
@@ -162,24 +166,26 @@ def test_a_custom_rule_is_a_value():
 @pytest.mark.parametrize("rule", [arow, rules.Custom(arow), functools.partial(arow)])
 def test_estimators_with_a_function_can_be_cloned_pickled_and_searched(rule):
     X, y = spread(n=90)
-    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    clf = SureClassifier(rule, random_state=0, scale=False).fit(X, y)
     assert clone(clf).get_params()["random_state"] == 0
     assert fingerprint(clone(clf).fit(X, y)) == fingerprint(clf)
     back = pickle.loads(pickle.dumps(clf.learn_one(X[0], y[0])))
     assert fingerprint(back.partial_fit(X, y)) == fingerprint(clf.partial_fit(X, y))
     assert "rule" in repr(clf)
     grid = {"rule": [rule, "perceptron", lambda m, v: (0.0, 0.0)]}
-    search = GridSearchCV(SureClassifier(random_state=0), grid, cv=2).fit(X, y)
+    search = GridSearchCV(SureClassifier(random_state=0, scale=False), grid, cv=2).fit(X, y)
     assert search.best_score_ > 0.6
     assert search.cv_results_["mean_test_score"][2] < 0.5  # it never moves
 
 
 def test_parameters_of_a_custom_rule_can_be_set():
-    clf = SureClassifier(rules.Custom(arow))
+    clf = SureClassifier(rules.Custom(arow), scale=False)
     assert clf.get_params()["rule__compiled"] is None
     clf.set_params(rule__compiled=False)
     assert clf.rule.compiled is False
-    assert SureClassifier(pa).set_params(rule__first_order=True).rule.first_order is True
+    assert (
+        SureClassifier(pa, scale=False).set_params(rule__first_order=True).rule.first_order is True
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,7 +213,7 @@ def test_a_model_and_its_function_that_know_each_other_are_freed():
         def step(m, v):
             return arow(m, v) if clf is not None else None
 
-        clf = SureClassifier(step)
+        clf = SureClassifier(step, scale=False)
         X, y = spread(n_classes=2)
         clf.fit(X, y).learn_one(X[0], y[0])
         clf.learn_one(X[0], y[0])
@@ -228,8 +234,10 @@ def test_a_registered_function_is_a_rule_by_name():
     assert "mine" not in rules.RULES
     assert "mine" not in _core.rule_parameters()
     X, y = spread()
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    assert fingerprint(SureClassifier("mine", random_state=0).fit(X, y)) == fingerprint(want)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0, scale=False).fit(X, y)
+    assert fingerprint(
+        SureClassifier("mine", random_state=0, scale=False).fit(X, y)
+    ) == fingerprint(want)
     with pytest.raises(ValueError, match=r"rule must be one of .*, 'mine', got 'yours'"):
         rules.get("yours")
 
@@ -262,7 +270,7 @@ def test_a_name_means_one_function():
 @pytest.mark.parametrize("rule", [arow, rules.Custom(arow), rules.Custom(arow, compiled=False)])
 def test_a_function_without_a_name_is_not_saved(rule, tmp_path):
     X, y = spread()
-    clf = SureClassifier(rule).fit(X, y)
+    clf = SureClassifier(rule, scale=False).fit(X, y)
     with pytest.raises(ValueError, match=r"rule must have a name to be saved, got Custom\(arow"):
         clf.save(tmp_path / "m.sure")
     assert list(tmp_path.iterdir()) == []
@@ -274,7 +282,7 @@ def test_a_function_without_a_name_is_not_saved(rule, tmp_path):
 def test_a_registered_function_is_saved_by_its_name(rule, tmp_path):
     X, y = spread()
     rules.register("mine", arow)
-    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    clf = SureClassifier(rule, random_state=0, scale=False).fit(X, y)
     clf.save(tmp_path / "m.sure")
     back = load(tmp_path / "m.sure")
     assert back.rule == (rules.Custom(arow) if rule is arow else rule)
@@ -290,7 +298,7 @@ def test_a_registered_function_is_saved_by_its_name(rule, tmp_path):
 def test_a_file_loads_in_another_process_once_the_function_is_registered(tmp_path):
     X, y = spread()
     rules.register("mine", arow)
-    clf = SureClassifier("mine", random_state=0).fit(X, y)
+    clf = SureClassifier("mine", random_state=0, scale=False).fit(X, y)
     clf.save(tmp_path / "m.sure")
     code = """
         import sys
@@ -315,7 +323,7 @@ def noise(n_classes=3, n=60, d=4):
 def test_learn_one_hears_of_a_rule_registered_anew():
     X, y = noise(2)
     rules.register("findings", lambda m, v: (0.1, 0.1), replace=True)
-    clf = SureClassifier("findings").partial_fit(X, y)
+    clf = SureClassifier("findings", scale=False).partial_fit(X, y)
     clf.learn_one(X[0], y[0]).learn_one(X[1], y[1])
     rules.register("findings", lambda m, v: (0.1, 0.0), replace=True)
     before = clf.sigma_.copy()
@@ -330,7 +338,7 @@ def test_a_registered_object_can_be_saved_after_clone(tmp_path):
 
     X, y = noise()
     registered = rules.register("findings-object", Timid())
-    clone(SureClassifier(registered)).fit(X, y).save(tmp_path / "a.sure")
+    clone(SureClassifier(registered, scale=False)).fit(X, y).save(tmp_path / "a.sure")
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
@@ -340,7 +348,7 @@ def test_a_rule_that_raises_does_so_in_every_scheme(scheme, covariance):
         raise RuntimeError("not today")
 
     X, y = noise()
-    clf = SureClassifier(wrong, constraints=scheme, covariance=covariance)
+    clf = SureClassifier(wrong, constraints=scheme, covariance=covariance, scale=False)
     with pytest.raises(RuntimeError, match="not today"):
         clf.partial_fit(X, y, classes=[0, 1, 2])
     assert not hasattr(clf, "coef_")
@@ -354,16 +362,20 @@ def test_what_cannot_be_compiled_is_called_in_python_or_refused():
         with pytest.raises(TypeError, match=r"must be a function that numba can compile, got"):
             rules.Custom(function, compiled=True)
     X, y = spread(n_classes=2)
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    assert fingerprint(SureClassifier(thing, random_state=0).fit(X, y)) == fingerprint(want)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0, scale=False).fit(X, y)
+    assert fingerprint(SureClassifier(thing, random_state=0, scale=False).fit(X, y)) == fingerprint(
+        want
+    )
 
 
 def test_an_already_compiled_function_is_taken_as_it_is():
     X, y = spread(n_classes=2)
     rule = rules.Custom(numba.njit(arow))
     assert rule.is_compiled
-    want = SureClassifier(rules.AROW(r=2.0), random_state=0).fit(X, y)
-    assert fingerprint(SureClassifier(rule, random_state=0).fit(X, y)) == fingerprint(want)
+    want = SureClassifier(rules.AROW(r=2.0), random_state=0, scale=False).fit(X, y)
+    assert fingerprint(SureClassifier(rule, random_state=0, scale=False).fit(X, y)) == fingerprint(
+        want
+    )
 
 
 def test_a_function_is_compiled_once_and_forgotten_with_its_last_user(monkeypatch):
@@ -380,7 +392,7 @@ def test_a_function_is_compiled_once_and_forgotten_with_its_last_user(monkeypatc
 
     X, y = spread()
     for _ in range(3):
-        clone(SureClassifier(step)).fit(X, y).partial_fit(X, y).learn_one(X[0], y[0])
+        clone(SureClassifier(step, scale=False)).fit(X, y).partial_fit(X, y).learn_one(X[0], y[0])
     assert len(compilations) == 1
     compilations.clear()
     gone = weakref.ref(step)
@@ -441,7 +453,7 @@ def test_a_compiled_function_fails_as_in_python(function, error, message):
     X, y = spread(n_classes=2)
     kept = []
     for compiled in (True, False):
-        clf = SureClassifier(rules.Custom(function, compiled=compiled))
+        clf = SureClassifier(rules.Custom(function, compiled=compiled), scale=False)
         with pytest.raises(error, match=message):
             clf.partial_fit(X, y)
         kept.append(fingerprint(clf))
@@ -456,5 +468,5 @@ def test_an_exception_in_compiled_code_comes_out_as_it_is(capfd):
 
     X, y = spread(n_classes=2)
     with pytest.raises(ZeroDivisionError, match="not here"):
-        SureClassifier(rules.Custom(step, compiled=True)).partial_fit(X, y)
+        SureClassifier(rules.Custom(step, compiled=True), scale=False).partial_fit(X, y)
     assert capfd.readouterr() == ("", "")  # numba prints what nobody catches

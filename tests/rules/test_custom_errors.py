@@ -39,13 +39,13 @@ BAD = [
 def test_what_is_no_step_is_named_with_its_margin(got):
     X, y = spread()
     function = Callable(fails_at=40, got=got)
-    clf = SureClassifier(function)
+    clf = SureClassifier(function, scale=False)
     message = r"Custom\(.*Callable.*\) must return two finite numbers \(alpha, gain\)"
     with pytest.raises(ValueError, match=message) as caught:
         clf.partial_fit(X, y)
     m, v = function.seen[-1]
     assert str(caught.value).endswith(f"got {got!r} for m={m!r}, v={v!r}.")
-    want = SureClassifier(rules.AROW(r=2.0)).partial_fit(
+    want = SureClassifier(rules.AROW(r=2.0), scale=False).partial_fit(
         X[: sum(clf._model.counts)], y[: sum(clf._model.counts)]
     )
     assert fingerprint(clf) == fingerprint(want)
@@ -66,7 +66,7 @@ def test_a_first_order_function_must_not_gain():
     with pytest.raises(
         ValueError, match=r"must return gain 0 with first_order=True, got \(0.25, 0.5"
     ):
-        SureClassifier(rule).partial_fit([[0.0], [1.0]], [0, 1])
+        SureClassifier(rule, scale=False).partial_fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="must return gain 0"):
         rule.step(0.0, 1.0)
 
@@ -80,20 +80,20 @@ def test_what_the_function_raises_comes_out_as_it_is(kind):
     X, y = spread(n=200)
     error = kind("at home")
     how = {"projection": "covariance", "constraints": "single"}  # one call for each row
-    clf = SureClassifier(Callable(fails_at=100, error=error), **how)
+    clf = SureClassifier(Callable(fails_at=100, error=error), **how, scale=False)
     with pytest.raises(kind, match="at home") as caught:
         clf.partial_fit(X, y)
     assert caught.value is error
     assert any(entry.name == "__call__" for entry in caught.traceback)
     n = int(clf._model.counts.sum())
     assert 100 <= n < 200
-    want = SureClassifier(rules.AROW(r=2.0), **how).partial_fit(X[:n], y[:n])
+    want = SureClassifier(rules.AROW(r=2.0), **how, scale=False).partial_fit(X[:n], y[:n])
     assert fingerprint(clf) == fingerprint(want)
 
 
 def test_a_failing_fit_keeps_the_old_model():
     X, y = spread(n=200)
-    clf = SureClassifier(arow, random_state=0).fit(X, y)
+    clf = SureClassifier(arow, random_state=0, scale=False).fit(X, y)
     before = fingerprint(clf)
     clf.rule = Callable(fails_at=150, error=Trouble("late"))
     with pytest.raises(Trouble, match="late"):
@@ -103,7 +103,7 @@ def test_a_failing_fit_keeps_the_old_model():
 
 def test_a_failing_row_is_not_learnt_by_learn_one():
     X, y = spread(n=50, n_classes=2)
-    clf = SureClassifier(Callable(fails_at=60, error=Trouble("one"))).partial_fit(X, y)
+    clf = SureClassifier(Callable(fails_at=60, error=Trouble("one")), scale=False).partial_fit(X, y)
     clf.learn_one(X[0], y[0])
     clf.rule.fails_at = len(clf.rule.seen)
     before = fingerprint(clf)
@@ -116,11 +116,11 @@ def test_a_failing_row_is_not_learnt_by_learn_one():
 
 def test_a_failing_row_makes_no_class_known():
     X = np.eye(4)
-    clf = SureClassifier(Callable(fails_at=2, error=Trouble("new")))
+    clf = SureClassifier(Callable(fails_at=2, error=Trouble("new")), scale=False)
     with pytest.raises(Trouble, match="new"):
         clf.partial_fit(X, [0, 1, 0, 2], classes=[0, 1])
     assert clf.classes_.tolist() == [0, 1]
-    clf = SureClassifier(Callable(fails_at=3, error=Trouble("new")))
+    clf = SureClassifier(Callable(fails_at=3, error=Trouble("new")), scale=False)
     with pytest.raises(Trouble, match="new"):
         clf.partial_fit(X[[0, 1, 2, 3, 0]], [0, 1, 2, 3, 4], classes=[0, 1, 2])
     assert clf.classes_.tolist() == [0, 1, 2]
@@ -130,7 +130,9 @@ def test_a_collapse_is_still_one():
     """A refusal by the weights is not taken for an error of the function."""
     rule = rules.Custom(lambda m, v: (0.0, 1e308), compiled=False)
     with pytest.raises(ValueError, match="row 0 must leave finite weights and positive variances"):
-        SureClassifier(rule, projection="precision").partial_fit([[1e3], [1.0]], [0, 1], [0, 1])
+        SureClassifier(rule, projection="precision", scale=False).partial_fit(
+            [[1e3], [1.0]], [0, 1], [0, 1]
+        )
 
 
 # -------------------------------------------------------------------- threads
@@ -140,8 +142,8 @@ def test_a_collapse_is_still_one():
 def test_others_predict_and_copy_while_a_python_rule_learns(rule):
     """A Python rule waits for the interpreter and holds the model: nobody may do the reverse."""
     X, y = spread(n=300)
-    clf = SureClassifier(rule, average=True).partial_fit(X, y)
-    want = SureClassifier(rules.AROW(r=2.0), average=True).partial_fit(X, y)
+    clf = SureClassifier(rule, average=True, scale=False).partial_fit(X, y)
+    want = SureClassifier(rules.AROW(r=2.0), average=True, scale=False).partial_fit(X, y)
     weights = clf._model.weights
     # Whatever waits for the model, each in a thread of its own, so that none shields another.
     looks = [

@@ -109,6 +109,9 @@ class MeansTrainable:
     def merge_round(self, states, how, *, threads=1):
         self.take(Means.combined(states), self.model)
 
+    def align(self, shards):
+        pass
+
     def take(self, total, prior=None, *, threads=1):
         for k, sums in ({} if prior is None else prior.sums).items():  # in each of n models
             total.sums[k] = total.sums[k] - (total.n - 1) * sums

@@ -16,7 +16,14 @@ from sklearn.model_selection import GridSearchCV
 
 import surelearn
 from surelearn import SureClassifier, SureTextClassifier, load, merge, rules
-from surelearn.learners.partitions import ShardStates, fitted, n_rounds, shard_state
+from surelearn.learners.partitions import (
+    ShardStates,
+    count_documents,
+    counted,
+    fitted,
+    n_rounds,
+    shard_state,
+)
 from surelearn.learners.tasks.row_shards import cut
 from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.merging import HOWS, Evidence
@@ -86,17 +93,18 @@ def weights_of(model):
 def elsewhere(params, X, y, *, kind=SureClassifier, **given):
     """What an engine makes of the same shards: each is learnt alone, and comes in any order."""
     clf = kind(**params)
+    parts = [(X[begin:end], y[begin:end]) for begin, end in spans(len(y), params["n_shards"])]
+    documents = counted(count_documents(clf, *part) for part in reversed(parts) if len(part[1]))
     model = None
     for _ in range(n_rounds(clf)):
         states = []
-        for number, (begin, end) in enumerate(spans(len(y), params["n_shards"])):
-            part = X[begin:end], y[begin:end]
+        for number, part in enumerate(parts):
             made = shard_state(
                 pickle.loads(pickle.dumps(clf)), *part, classes=np.unique(y)[::-1], number=number,
-                prior=model, **given,
+                prior=model, documents=documents, **given,
             )  # fmt: skip
             states.insert(number // 2, pickle.loads(pickle.dumps(made)))
-        model = fitted(clf, states, prior=model)
+        model = fitted(clf, states, prior=model, documents=documents)
     return model
 
 
@@ -131,10 +139,12 @@ def test_fit_is_the_merge_of_models_made_by_hand(name):
     """Without shards: `partial_fit` and `merge`."""
     params, X, y = problem_of(name)
     params |= {"shuffle": False, "merge_every": None}
-    clf = SureClassifier(**params).fit(X, y)
+    clf = SureClassifier(**params, scale=False).fit(X, y)
     parts = []
     for begin, end in spans(N, K):
-        part = SureClassifier(**{**params, "n_shards": 1, "projection": clf.projection_})
+        part = SureClassifier(
+            **{**params, "n_shards": 1, "projection": clf.projection_}, scale=False
+        )
         for number in range(3):
             part.partial_fit(
                 X[begin:end], y[begin:end], classes=np.unique(y) if number == 0 else ()
@@ -151,8 +161,8 @@ def test_a_round_averages_what_shards_have_moved_by_their_evidence():
     """The same by the default."""
     X, y = data(2)
     params = {"rule": "arow", "passes": 2, "n_shards": 2, "shuffle": False, "dtype": "float64"}
-    clf = SureClassifier(**params).fit(X, y)
-    parts = [SureClassifier(**params | {"n_shards": 1, "passes": 1}) for _ in range(2)]
+    clf = SureClassifier(**params, scale=False).fit(X, y)
+    parts = [SureClassifier(**params | {"n_shards": 1, "passes": 1}, scale=False) for _ in range(2)]
     first = merge([part.fit(X[rows], y[rows]) for part, rows in zip(parts, HALVES, strict=True)],
                   Evidence(math.inf))  # fmt: skip
     further = [copied(first).partial_fit(X[rows], y[rows]) for rows in HALVES]
@@ -170,8 +180,8 @@ def test_a_round_counts_what_it_started_from_once():
     """By hand, from the definition: two shards that go on from one model."""
     X, y = data(2)
     params = {"rule": "arow", "passes": 2, "n_shards": 2, "combine": "bayes", "shuffle": False}
-    clf = SureClassifier(**params, dtype="float64").fit(X, y)
-    first = SureClassifier(**{**params, "passes": 1}, dtype="float64").fit(X, y)
+    clf = SureClassifier(**params, dtype="float64", scale=False).fit(X, y)
+    first = SureClassifier(**{**params, "passes": 1}, dtype="float64", scale=False).fit(X, y)
     parts = []
     for rows in HALVES:
         parts.append(copied(first).partial_fit(X[rows], y[rows]))
@@ -189,7 +199,7 @@ def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
     X = sparse.random_array((90, 300), density=0.03, rng=random, format="csr")
     y = random.integers(3, size=90)
     params = {"n_shards": 3, "passes": 2, "random_state": 0, "combine": combine, **more}
-    one = SureClassifier(**params, n_jobs=1).fit(X, y)
+    one = SureClassifier(**params, n_jobs=1, scale=False).fit(X, y)
     cuts = []
 
     def counted(n, threads):
@@ -199,14 +209,14 @@ def test_merging_in_threads_changes_no_bit(monkeypatch, combine, more):
     monkeypatch.setattr("surelearn.merging._exact._FEWEST", 10)
     for room in ("_sums", "_moves", "_shards"):
         monkeypatch.setattr(f"surelearn.merging.{room}.slices", counted)
-    assert bits(SureClassifier(**params, n_jobs=4).fit(X, y)) == bits(one)
+    assert bits(SureClassifier(**params, n_jobs=4, scale=False).fit(X, y)) == bits(one)
     assert max(map(len, cuts)) == 4
 
 
 def test_the_number_of_shards_changes_the_result_and_one_is_no_shard():
     X, y = data()
     whole, one, two = (
-        SureClassifier(random_state=0, **more).fit(X, y)
+        SureClassifier(random_state=0, **more, scale=False).fit(X, y)
         for more in ({}, {"n_shards": 1, "merge_every": 2, "combine": "kl"}, {"n_shards": 2})
     )
     assert bits(whole) == bits(one)
@@ -216,13 +226,15 @@ def test_the_number_of_shards_changes_the_result_and_one_is_no_shard():
 def test_each_shard_and_pass_has_an_order_of_its_own():
     X, y = data()
     params = {"n_shards": 2, "passes": 2, "merge_every": None}
-    plain = SureClassifier(**params, shuffle=False).fit(X, y)
-    seeds = [SureClassifier(**params, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
+    plain = SureClassifier(**params, shuffle=False, scale=False).fit(X, y)
+    seeds = [
+        SureClassifier(**params, random_state=seed, scale=False).fit(X, y) for seed in (0, 0, 1)
+    ]
     assert bits(seeds[0]) == bits(seeds[1])
     assert len({bits(model) for model in (plain, *seeds)}) == 3
     # The same rows twice: both shards would learn the same, were it not for their numbers.
     twice = np.vstack([X, X]), np.concatenate([y, y])
-    clf = SureClassifier(**params, random_state=0)
+    clf = SureClassifier(**params, random_state=0, scale=False)
     states = [shard_state(clf, X, y, classes=CLASSES, number=i) for i in range(2)]
     alone = [fitted(clf, state) for state in states]
     assert weights_of(alone[0]._model) != weights_of(alone[1]._model)
@@ -240,7 +252,7 @@ def test_rows_are_cut_as_numpy_does():
 
 def test_rows_are_read_in_place():
     X, y = data()
-    clf = SureClassifier(n_shards=3, fit_intercept=False)
+    clf = SureClassifier(n_shards=3, fit_intercept=False, scale=False)
     weights = clf.fit(X, y)._model.weights
     whole = RowTrainable(clf._settings_for(), clf._own_reader())
     shards = cut(whole, clf._whole(X, y, None, "fit"))
@@ -256,14 +268,16 @@ def test_rows_of_weight_zero_change_nothing():
     weight = np.tile([1.0, 0.0, 2.0, 0.5, 1.0], N // 5)
     kept = weight > 0
     params = {"n_shards": 3, "random_state": 0, "class_weight": "balanced"}
-    some = SureClassifier(**params).fit(X, y, weight)
-    assert bits(some) == bits(SureClassifier(**params).fit(X[kept], y[kept], weight[kept]))
+    some = SureClassifier(**params, scale=False).fit(X, y, weight)
+    assert bits(some) == bits(
+        SureClassifier(**params, scale=False).fit(X[kept], y[kept], weight[kept])
+    )
 
 
 @pytest.mark.parametrize("combine", ["evidence", "bayes", "uniform"])
 def test_more_shards_than_rows(combine):
     X, y = np.eye(3), CLASSES
-    params = {"n_shards": 5, "passes": 2, "combine": combine, "random_state": 0}
+    params = {"n_shards": 5, "passes": 2, "combine": combine, "random_state": 0, "scale": False}
     clf = SureClassifier(**params).fit(X, y)
     assert clf.predict(X).tolist() == CLASSES
     assert bits(clf) == bits(elsewhere(params, X, np.array(y)))
@@ -311,7 +325,7 @@ def test_texts_without_names_have_no_words():
 
 def test_an_empty_part_and_one_of_one_class_add_what_they_have():
     X, y = data()
-    clf = SureClassifier(random_state=0)
+    clf = SureClassifier(random_state=0, scale=False)
     whole = shard_state(clf, X, y, classes=CLASSES, number=0)
     none = shard_state(clf, X[:0], y[:0], classes=CLASSES, number=1)
     assert bits(fitted(clf, [none, whole])) == bits(fitted(clf, whole))
@@ -331,7 +345,7 @@ def test_an_empty_part_of_texts_and_of_sparse_rows():
     none = shard_state(clf, [], [], classes=["pos", "neg"], number=1)
     assert bits(fitted(clf, [none, whole])) == bits(fitted(clf, whole))
     X, y = data()
-    clf = SureClassifier(random_state=0)
+    clf = SureClassifier(random_state=0, scale=False)
     rows = shard_state(clf, sparse.csr_array(X), y, classes=CLASSES, number=0)
     none = shard_state(clf, np.zeros((0, 4)), [], classes=CLASSES, number=1)
     assert fitted(clf, none + rows).projection_ == "precision"
@@ -348,7 +362,9 @@ def bad_row(at):
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_a_row_that_cannot_be_learnt_is_named_with_its_shard(n_jobs, shuffle):
     X, y = bad_row([30, 45])
-    clf = SureClassifier("arow", n_shards=3, n_jobs=n_jobs, shuffle=shuffle).fit(*data(2))
+    clf = SureClassifier("arow", n_shards=3, n_jobs=n_jobs, shuffle=shuffle, scale=False).fit(
+        *data(2)
+    )
     before = bits(clf)
     with pytest.raises(ValueError, match=r"^shard 1: row 30 must leave finite weights") as caught:
         clf.fit(X, y)
@@ -360,7 +376,7 @@ def test_a_row_that_cannot_be_learnt_is_named_with_its_shard(n_jobs, shuffle):
 
 def test_what_is_wrong_in_a_part_names_it():
     X, y = data()
-    clf = SureClassifier()
+    clf = SureClassifier(scale=False)
     with pytest.raises(ValueError, match=r"^shard 3: y must hold labels among 'a', 'b', got 'c'"):
         shard_state(clf, X, y, classes=["a", "b"], number=3)
     with pytest.raises(TypeError, match=r"^shard 0: y must hold labels of the same type as before"):
@@ -374,8 +390,10 @@ def test_what_is_wrong_in_a_part_names_it():
     with pytest.raises(ValueError, match="fit needs at least two classes, got 1 class: 'a'"):
         shard_state(clf, X[:0], [], classes=["a"], number=2)
     with pytest.raises(ValueError, match="counts must have one entry for each class"):
-        shard_state(SureClassifier(class_weight="balanced"), X, y, classes=CLASSES, number=2)
-    model = SureClassifier().fit(X, y)
+        shard_state(
+            SureClassifier(class_weight="balanced", scale=False), X, y, classes=CLASSES, number=2
+        )
+    model = SureClassifier(scale=False).fit(X, y)
     with pytest.raises(ValueError, match=r"^shard 4: X must have 4 features as in fit, got 3"):
         shard_state(clf, X[:, :3], y, classes=CLASSES, number=4, prior=model)
     texts = [*TEXTS[:30], None, *TEXTS[31:]]
@@ -386,20 +404,22 @@ def test_what_is_wrong_in_a_part_names_it():
 def test_what_fit_refuses_it_refuses_with_shards():
     X, y = data()
     with pytest.raises(ValueError, match="fit needs at least two classes, got 1 class: 'b'"):
-        SureClassifier(n_shards=2).fit(X, ["b"] * N)
+        SureClassifier(n_shards=2, scale=False).fit(X, ["b"] * N)
     with pytest.raises(ValueError, match="fit needs at least two classes, got 1 class: 'b'"):
         SureTextClassifier(n_shards=2).fit(TEXTS, ["b"] * 40)
     with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
         SureTextClassifier(n_shards=2).fit(TEXTS, SAID, np.zeros(40))
     with pytest.raises(ValueError, match="X must be finite, got NaN or infinity in row 30"):
-        SureClassifier(n_shards=2).fit(np.where(np.arange(N)[:, None] == 30, np.nan, X), y)
+        SureClassifier(n_shards=2, scale=False).fit(
+            np.where(np.arange(N)[:, None] == 30, np.nan, X), y
+        )
     with pytest.raises(ValueError, match=r"n_shards must be 1 for tune.*got 2"):
-        surelearn.tune(SureClassifier(n_shards=2), X, y)
+        surelearn.tune(SureClassifier(n_shards=2, scale=False), X, y)
 
 
 def test_parts_of_other_projections_do_not_mix():
     X, y = data()
-    clf = SureClassifier()
+    clf = SureClassifier(scale=False)
     states = [
         shard_state(clf, rows, y, classes=CLASSES, number=i)
         for i, rows in enumerate([X, sparse.csr_array(X)])
@@ -417,7 +437,7 @@ def test_an_error_of_a_rule_is_named_too(no_registered_rules):
 
     X, y = data(2)
     with pytest.raises(Trouble, match="no step") as caught:
-        SureClassifier(step, n_shards=2, n_jobs=2).fit(X, y)
+        SureClassifier(step, n_shards=2, n_jobs=2, scale=False).fit(X, y)
     assert caught.value.__notes__ == ["This was in shard 0."]
 
 
@@ -441,7 +461,9 @@ def test_work_that_nobody_waits_for_is_told_to_stop():
 
 def test_it_is_copied_saved_and_searched_like_any_other(tmp_path):
     X, y = data()
-    clf = SureClassifier(n_shards=2, merge_every=2, combine="kl", random_state=0).fit(X, y)
+    clf = SureClassifier(n_shards=2, merge_every=2, combine="kl", random_state=0, scale=False).fit(
+        X, y
+    )
     assert clone(clf).get_params() == clf.get_params()
     assert clf.get_params()["merge_every"] == 2
     assert bits(pickle.loads(pickle.dumps(clf))) == bits(clf)
@@ -449,13 +471,15 @@ def test_it_is_copied_saved_and_searched_like_any_other(tmp_path):
     loaded = load(tmp_path / "m.sure")
     assert loaded.get_params() == clf.get_params()
     assert bits(loaded) == bits(clf)
-    search = GridSearchCV(SureClassifier(random_state=0), {"n_shards": [1, 2], "merge_every": [1]})
+    search = GridSearchCV(
+        SureClassifier(random_state=0, scale=False), {"n_shards": [1, 2], "merge_every": [1]}
+    )
     assert search.fit(X, y).cv_results_["mean_test_score"].min() > 0.5
 
 
 def test_partial_fit_goes_on_with_the_merged_model():
     X, y = data()
-    clf = SureClassifier(n_shards=2, random_state=0).fit(X, y)
+    clf = SureClassifier(n_shards=2, random_state=0, scale=False).fit(X, y)
     other = pickle.loads(pickle.dumps(clf)).set_params(n_shards=1)
     assert bits(clf.partial_fit(X, y)) == bits(other.partial_fit(X, y))
     assert bits(clf.learn_one(X[0], y[0])) == bits(other.learn_one(X[0], y[0]))
@@ -464,7 +488,7 @@ def test_partial_fit_goes_on_with_the_merged_model():
 def test_names_of_features_are_kept():
     X, y = data()
     frame = pd.DataFrame(X, columns=list("wxyz"))
-    clf = SureClassifier(n_shards=2).fit(frame, y)
+    clf = SureClassifier(n_shards=2, scale=False).fit(frame, y)
     assert clf.feature_names_in_.tolist() == list("wxyz")
     state = shard_state(clf, frame, y, classes=CLASSES, number=0)
     assert fitted(clf, state, feature_names=list("wxyz")).predict(frame).shape == (N,)
@@ -472,6 +496,6 @@ def test_names_of_features_are_kept():
 
 def test_each_pass_of_a_shard_is_told_of(capsys):
     X, y = data()
-    SureClassifier(n_shards=2, passes=1, n_jobs=1, verbose=1).fit(X, y)
+    SureClassifier(n_shards=2, passes=1, n_jobs=1, verbose=1, scale=False).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == ["shard 0, pass 1/1", "shard 1, pass 1/1"]

@@ -15,7 +15,7 @@ from tuned import problem
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_there_are_enough_default_candidates(form):
     X, y = problem(2, n=100, form=form)
-    _, table = tune(SureClassifier(passes=1), X, y)
+    _, table = tune(SureClassifier(passes=1, scale=False), X, y)
     assert len(table) == 13
     assert {} in table.parameters.tolist()
     told = " ".join(map(repr, table.parameters))
@@ -30,7 +30,7 @@ def test_there_are_enough_default_candidates(form):
 
 def test_the_estimator_is_one_of_its_candidates_whatever_its_rule():
     X, y = problem(2, n=100)
-    _, table = tune(SureClassifier("pa1", passes=1), X, y)
+    _, table = tune(SureClassifier("pa1", passes=1, scale=False), X, y)
     assert len(table) == 14
     assert {} in table.parameters.tolist()
 
@@ -47,7 +47,7 @@ def test_the_estimator_is_one_of_its_candidates_whatever_its_rule():
 )
 def test_default_candidates_that_do_not_fit_are_left_out(options):
     X, y = problem(2)
-    base = SureClassifier(random_state=0, passes=2, **options)
+    base = SureClassifier(random_state=0, passes=2, **options, scale=False)
     best, table = tune(base, X, y)
     assert 2 <= len(table) <= len(settings_to_try.default(is_sparse=False))
     if "cost" in options:
@@ -60,15 +60,15 @@ def test_default_candidates_that_do_not_fit_are_left_out(options):
 def test_an_estimator_that_fits_nothing_is_refused():
     X, y = problem(2)
     with pytest.raises(ValueError, match="passes must be at least 1, got 0"):
-        tune(SureClassifier(passes=0), X, y)
+        tune(SureClassifier(passes=0, scale=False), X, y)
 
 
 def test_a_grid_is_every_combination():
     X, y = problem(2)
     grid = {"rule": [rules.AROW(), rules.Stdev()], "average": [False, True]}
-    _, table = tune(SureClassifier(), X, y, grid)
+    _, table = tune(SureClassifier(scale=False), X, y, grid)
     assert len(table) == 4
-    _, table = tune(SureClassifier("arow"), X, y, {"rule__r": [0.1, 1.0, 10.0]})
+    _, table = tune(SureClassifier("arow", scale=False), X, y, {"rule__r": [0.1, 1.0, 10.0]})
     assert sorted(p["rule__r"] for p in table.parameters) == [0.1, 1.0, 10.0]
 
 
@@ -108,4 +108,4 @@ def test_a_grid_is_every_combination():
 def test_candidates_are_checked_before_anything_is_learnt(candidates, error, match):
     X, y = problem(2)
     with pytest.raises(error, match=match):
-        tune(SureClassifier(), X, y, candidates)
+        tune(SureClassifier(scale=False), X, y, candidates)

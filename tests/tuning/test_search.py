@@ -75,7 +75,7 @@ def _crossed(own, X, y):
 @pytest.mark.parametrize("options", [{}, {"class_weight": {"a": 2.0}}, {"shuffle": False}], ids=str)
 def test_the_winner_is_what_fit_makes_of_it(n_classes, form, options):
     X, y = problem(n_classes, form=form)
-    base = SureClassifier(passes=3, random_state=0, **options)
+    base = SureClassifier(passes=3, random_state=0, **options, scale=False)
     best, table = tune(base, X, y, FEW)
     alone = clone(base).set_params(**table.parameters[0]).fit(X, y)
     assert bits(best) == bits(alone)
@@ -99,7 +99,7 @@ def test_texts_are_read_once_and_fitted_as_fit_does():
 @pytest.mark.parametrize("probability", ["softmax", "exact"])
 def test_candidates_are_judged_as_separate_fits_would_be(n_classes, form, probability):
     X, y = problem(n_classes, n=120, form=form)
-    base = SureClassifier(random_state=5, probability=probability)
+    base = SureClassifier(random_state=5, probability=probability, scale=False)
     tried = [
         {"rule": "stdev", "average": True},
         {"rule": "arow", "projection": "covariance"},
@@ -122,15 +122,15 @@ def test_candidates_are_judged_as_separate_fits_would_be(n_classes, form, probab
 def test_all_passes_count_and_as_many_as_fit_would_make():
     """One pass would prefer another rule; `passes="auto"` goes by the number of all rows."""
     X, y = problem(3, n=150)
-    table = tune(SureClassifier(random_state=0), X, y, FEW).table
-    ten = tune(SureClassifier(random_state=0, passes=10), X, y, FEW).table
-    one = tune(SureClassifier(random_state=0, passes=1), X, y, FEW).table
+    table = tune(SureClassifier(random_state=0, scale=False), X, y, FEW).table
+    ten = tune(SureClassifier(random_state=0, passes=10, scale=False), X, y, FEW).table
+    one = tune(SureClassifier(random_state=0, passes=1, scale=False), X, y, FEW).table
     assert repr(table) == repr(ten) != repr(one)
 
 
 def test_rows_in_their_order_stay_in_order():
     X, y = problem(2, n=60)
-    base = SureClassifier(shuffle=False, passes=1, random_state=0)
+    base = SureClassifier(shuffle=False, passes=1, random_state=0, scale=False)
     _, table = tune(base, X, y, [{}])
     assert table.error[0] == kept_back(base, X, y)[0].mean()
 
@@ -138,7 +138,7 @@ def test_rows_in_their_order_stay_in_order():
 def test_the_first_round_shortens_a_long_list():
     """By progressive validation: mistakes are those of saying first and learning then."""
     X, y = problem(3, n=120)
-    base = SureClassifier("pa1", random_state=5, passes=1, average=True)
+    base = SureClassifier("pa1", random_state=5, passes=1, average=True, scale=False)
     tried = [{}, *({"rule": rules.AROW(r=r)} for r in np.geomspace(0.01, 1000, 16))]
     _, table = tune(base, X, y, tried)
     assert len(table) == 17
@@ -155,7 +155,7 @@ def test_the_first_round_shortens_a_long_list():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_threads_change_nothing(n_classes):
     X, y = problem(n_classes, n=400)
-    base = SureClassifier(random_state=0, passes=2)
+    base = SureClassifier(random_state=0, passes=2, scale=False)
     long = [*FEW, *({"rule": rules.AROW(r=r)} for r in np.geomspace(0.1, 100, 12))]
     made = [tune(base, X, y, long, n_jobs=n) for n in (1, 2, 5)]
     assert len({pickle.dumps(table.to_dict()) for _, table in made}) == 1
@@ -164,7 +164,7 @@ def test_threads_change_nothing(n_classes):
 
 def test_the_estimator_is_left_alone():
     X, y = problem(2)
-    base = SureClassifier(random_state=np.random.RandomState(0))
+    base = SureClassifier(random_state=np.random.RandomState(0), scale=False)
     before = base.get_params(), base.random_state.get_state()[1].tolist()
     best, _ = tune(base, X, y, {"rule": ["pa1", "arow"]})
     assert before == (base.get_params(), base.random_state.get_state()[1].tolist())
@@ -178,7 +178,7 @@ def test_the_estimator_is_left_alone():
 def test_the_first_of_equals_wins():
     X, y = problem(2)
     tried = [{"rule": rules.SCW1(phi=1.0, C=C)} for C in (1e9, 1e10, 1e8)]
-    best, table = tune(SureClassifier(passes=1), X, y, tried)
+    best, table = tune(SureClassifier(passes=1, scale=False), X, y, tried)
     assert len(set(table.log_loss)) == 1
     assert table.parameters.tolist() == tried
     assert best.rule == tried[0]["rule"]
@@ -186,14 +186,14 @@ def test_the_first_of_equals_wins():
 
 def test_it_tells_whether_the_default_is_best(capsys):
     X, y = problem(2)
-    base = SureClassifier(random_state=0)
+    base = SureClassifier(random_state=0, scale=False)
     same = tune(base, X, y, [{"rule": rules.Probit(noise=1.1)}, {}], verbose=1)
     assert same.default_is_best
     assert same.best.rule == base.rule
     assert repr(same).startswith("The settings as they are did best")
     assert "tune: The settings as they are did best" in capsys.readouterr().out
     # Bold steps follow the noise in the labels.
-    poor = SureClassifier(rules.Probit(noise=1e-6), random_state=0, passes=10)
+    poor = SureClassifier(rules.Probit(noise=1e-6), random_state=0, passes=10, scale=False)
     better = tune(poor, X, y)
     assert not better.default_is_best
     said = rf"^.* did best: {100 * better.table.error[0]:.2f} % errors, log loss 0.\d+ \(as it is: "
@@ -214,20 +214,20 @@ def test_a_candidate_that_collapses_comes_last():
         {"rule": "perceptron"},
         {"rule": "pa2"},
     ]
-    best, table = tune(SureClassifier(random_state=0, passes=1), X, y, tried)
+    best, table = tune(SureClassifier(random_state=0, passes=1, scale=False), X, y, tried)
     assert best.rule != tried[0]["rule"]
     assert table.failure[:-1].tolist() == [""] * 3
     with pytest.raises(ValueError, match="collapse"):
-        SureClassifier(random_state=0).set_params(**tried[0]).fit(X, y)
+        SureClassifier(random_state=0, scale=False).set_params(**tried[0]).fit(X, y)
     assert "must leave finite weights and positive variances" in table.failure[-1]
     assert np.isnan(table.error[-1])
     assert np.isnan(table.behind[-1])
     assert "collapse" in table.to_pandas().failure[3]
     with pytest.raises(ValueError, match=r"must learn all rows, got none.*collapse"):
-        tune(SureClassifier(random_state=0), X, y, tried[:1])
+        tune(SureClassifier(random_state=0, scale=False), X, y, tried[:1])
     bold = [{**tried[0], "rule": rules.AROW(r=r)} for r in (1e-10, 1e-11, 1e-12)]
     with pytest.raises(ValueError, match=r"must learn all rows, got none.*collapse"):
-        tune(SureClassifier(random_state=0), X, y, bold)
+        tune(SureClassifier(random_state=0, scale=False), X, y, bold)
 
 
 def test_a_winner_that_collapses_later_gives_way(monkeypatch):
@@ -242,7 +242,7 @@ def test_a_winner_that_collapses_later_gives_way(monkeypatch):
         real(best, *rest)
 
     monkeypatch.setattr(search, "train_block", train_block)
-    base = SureClassifier(random_state=np.random.RandomState(0))
+    base = SureClassifier(random_state=np.random.RandomState(0), scale=False)
     best, table = tune(base, X, y, FEW)
     assert table.failure[-1].startswith("row 7 must")
     assert np.isnan(table.error[-1])
@@ -263,7 +263,10 @@ def test_a_candidate_that_collapses_in_a_later_pass_makes_room(monkeypatch):
     monkeypatch.setattr(search.Judge, "verdict", verdict)
     monkeypatch.setattr(search, "_FINALISTS", 2)
     _, table = tune(
-        SureClassifier(random_state=0), X, y, {"rule": ["perceptron", "arow", "stdev", "nherd"]}
+        SureClassifier(random_state=0, scale=False),
+        X,
+        y,
+        {"rule": ["perceptron", "arow", "stdev", "nherd"]},
     )
     assert (~np.isnan(table.error)).sum() == 2
     assert table.parameters[-1] == {"rule": "perceptron"}
@@ -278,7 +281,7 @@ def test_an_error_of_a_function_comes_out():
     tried = [{"rule": "arow"}, {"rule": rules.Custom(broken, compiled=False)}]
     for n_jobs in (1, 2):
         with pytest.raises(ZeroDivisionError, match="no such rule"):
-            tune(SureClassifier(), X, y, tried, n_jobs=n_jobs)
+            tune(SureClassifier(scale=False), X, y, tried, n_jobs=n_jobs)
 
 
 def test_the_rest_is_checked_too():
@@ -286,13 +289,13 @@ def test_the_rest_is_checked_too():
     with pytest.raises(TypeError, match="estimator must be a SureClassifier, got 'arow'"):
         tune("arow", X, y)
     with pytest.raises(ValueError, match="n_jobs must be None, negative or at least 1, got 0"):
-        tune(SureClassifier(), X, y, n_jobs=0)
+        tune(SureClassifier(scale=False), X, y, n_jobs=0)
     with pytest.raises(ValueError, match="two classes"):
-        tune(SureClassifier(), X, np.zeros(len(y)))
+        tune(SureClassifier(scale=False), X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="finite"):
-        tune(SureClassifier(), np.where(X == 3, np.inf, X), y)
+        tune(SureClassifier(scale=False), np.where(X == 3, np.inf, X), y)
     with pytest.raises(ValueError, match="y must"):
-        tune(SureClassifier(), X, y[1:])
+        tune(SureClassifier(scale=False), X, y[1:])
 
 
 # ------------------------------------------------------------------------ looks
@@ -300,27 +303,27 @@ def test_the_rest_is_checked_too():
 
 def test_progress_is_told(capsys):
     X, y = problem(2, n=50)
-    tune(SureClassifier(), X, y, {"rule": ["arow", "stdev", "pa1"]}, verbose=1)
+    tune(SureClassifier(scale=False), X, y, {"rule": ["arow", "stdev", "pa1"]}, verbose=1)
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "tune: 3 candidates judged"
     assert " did best: " in said[1]
     long = {"rule": [rules.AROW(r=r) for r in range(1, 16)]}
-    tune(SureClassifier(), X, y, long, verbose=1)
+    tune(SureClassifier(scale=False), X, y, long, verbose=1)
     assert "tune: 15 of 15 candidates made the first pass" in capsys.readouterr().out
-    tune(SureClassifier(), X, y, {"rule": ["arow", "stdev"]})
+    tune(SureClassifier(scale=False), X, y, {"rule": ["arow", "stdev"]})
     assert capsys.readouterr().out == ""
 
 
 def test_it_finds_good_settings_for_digits():
     X, y = load_digits(return_X_y=True)
-    best, _ = tune(SureClassifier(random_state=0), X[:1200] / 16, y[:1200])
+    best, _ = tune(SureClassifier(random_state=0, scale=False), X[:1200] / 16, y[:1200])
     assert best.score(X[1200:] / 16, y[1200:]) > 0.9
 
 
 @pytest.mark.parametrize("how", ["ovr", "ovo", "ecoc"])
 def test_reductions_are_judged_as_they_predict(how):
     X, y = problem(4, n=100)
-    base = SureClassifier("arow", random_state=0, multiclass=how)
+    base = SureClassifier("arow", random_state=0, multiclass=how, scale=False)
     _, table = tune(base, X, y, [{}])
     wrong, losses = kept_back(base, X, y)
     assert table.error[0] == wrong.mean()
@@ -330,4 +333,4 @@ def test_reductions_are_judged_as_they_predict(how):
 def test_another_decoding_is_for_the_winner():
     X, y = problem(3)
     with pytest.raises(ValueError, match=r"decoding must be 'auto' for tune, which .*'hamming'"):
-        tune(SureClassifier(multiclass="ecoc", decoding="hamming"), X, y)
+        tune(SureClassifier(multiclass="ecoc", decoding="hamming", scale=False), X, y)

@@ -34,7 +34,9 @@ def test_every_candidate_learns_what_fit_teaches(n_classes, form, dtype):
     """All side by side, each with the mistakes and updates of a separate fit."""
     X, y = problem(n_classes, form=form)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    base = SureClassifier(passes=1, random_state=3, dtype=dtype, class_weight="balanced")
+    base = SureClassifier(
+        passes=1, random_state=3, dtype=dtype, class_weight="balanced", scale=False
+    )
     for entry, params in zip(_swept(base, X, y, MANY, weight), MANY, strict=True):
         alone = clone(base).set_params(**params)
         if entry.failure:
@@ -80,7 +82,7 @@ def test_the_memory_is_given_back(monkeypatch):
     monkeypatch.setattr(Diagonal, "lanes", lanes)
     gc.disable()
     try:
-        _swept(SureClassifier(random_state=0), X, y, MANY, None)
+        _swept(SureClassifier(random_state=0, scale=False), X, y, MANY, None)
         assert len(alive) > 2
         assert not any(ref() for ref in alive)
     finally:
@@ -91,9 +93,9 @@ def test_rows_beyond_one_block(monkeypatch):
     """Cut into stretches or not, in a table or alone: the same."""
     for n_classes in (2, 3):
         X, y = problem(n_classes)
-        whole = _mistakes(SureClassifier(random_state=0), X, y, MANY)
+        whole = _mistakes(SureClassifier(random_state=0, scale=False), X, y, MANY)
         monkeypatch.setattr("surelearn.tuning.sweep._BLOCK", 7)
-        assert _mistakes(SureClassifier(random_state=0), X, y, MANY) == whole
+        assert _mistakes(SureClassifier(random_state=0, scale=False), X, y, MANY) == whole
         monkeypatch.undo()
 
 
@@ -104,7 +106,7 @@ def test_many_rivals_and_functions_learn_alone():
         return (0.1, 0.1) if m < 1.0 else (0.0, 0.0)
 
     tried = [{"rule": careful}, {"constraints": Sequential(2)}, {"constraints": Exact(2)}]
-    base = SureClassifier("variance", random_state=0, passes=1)
+    base = SureClassifier("variance", random_state=0, passes=1, scale=False)
     for params, found in zip(tried, _mistakes(base, X, y, tried), strict=True):
         alone = clone(base).set_params(**params).fit(X, y, calibrate=False)
         assert found == (alone.mistakes_[0], alone.n_updates_)
@@ -119,7 +121,7 @@ def shrinking():
 
 def test_weights_to_be_rescaled_are_learnt_alone():
     X, y = shrinking()
-    base = SureClassifier(random_state=0, passes=1, projection="covariance")
+    base = SureClassifier(random_state=0, passes=1, projection="covariance", scale=False)
     tried = [{"rule": rule} for rule in (rules.Stdev(phi=2.0), rules.AROW(), rules.PA1())]
     alone = clone(base).set_params(**tried[0]).fit(X, y, calibrate=False)
     assert alone._model.weights.prior > 1e6  # it is rescaled
@@ -130,7 +132,7 @@ def test_weights_to_be_rescaled_are_learnt_alone():
 def test_a_sweep_needs_its_own_table():
     """The core looks at the sizes it is handed: it would read beyond their ends."""
     X, y = problem(2)
-    weights = SureClassifier(random_state=0).fit(X, y)._model.weights
+    weights = SureClassifier(random_state=0, scale=False).fit(X, y)._model.weights
     empty = np.zeros(0, np.uint8), np.zeros(0, np.uint64)
     places = (y == "b").astype(np.int32)
     with pytest.raises(ValueError, match="do not fit the weights"):
@@ -146,7 +148,7 @@ def test_a_frame_of_sparse_columns_is_sparse_once_it_is_rows():
         np.where(np.abs(X) < 1, 0.0, X), columns=list(map(str, range(X.shape[1])))
     )
     frame = frame.astype(pandas.SparseDtype(float, 0.0))
-    base = SureClassifier(random_state=0, passes=2)
+    base = SureClassifier(random_state=0, passes=2, scale=False)
     best, _ = tune(base, frame, y, [{"rule": "arow"}])
     assert best.projection_ == "precision"
     assert bits(best) == bits(clone(base).set_params(rule="arow").fit(frame, y))
@@ -160,5 +162,5 @@ def test_rows_with_slack_behind_them():
     slack.indptr = wide.indptr
     slack.indices = np.append(wide.indices, np.int32(2**30))
     slack.data = np.append(wide.data, np.nan)
-    base = SureClassifier(random_state=0)
+    base = SureClassifier(random_state=0, scale=False)
     assert _mistakes(base, slack, y, MANY) == _mistakes(base, wide, y, MANY)

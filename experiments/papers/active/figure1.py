@@ -39,7 +39,7 @@ def _simulated(task: str, learner: str, *, n_runs: int, n_labels: int) -> Rows:
     found = simulate(
         X,
         y,
-        learners={learner: SureClassifier(LEARNERS[learner])},
+        learners={learner: SureClassifier(LEARNERS[learner], scale=False)},
         strategies=STRATEGIES[learner],
         passes=1,
         n_labels=n_labels,
@@ -55,7 +55,9 @@ def _simulated(task: str, learner: str, *, n_runs: int, n_labels: int) -> Rows:
 def _criteria() -> Rows:
     """Rows that the two forms of the criterion put in another order, on a task half learnt."""
     X, y, _ = TASKS["money-fx, interest"]()
-    model = SureClassifier(LEARNERS["CW"], passes=1, random_state=0).fit(X[::2], y[::2])
+    model = SureClassifier(LEARNERS["CW"], passes=1, random_state=0, scale=False).fit(
+        X[::2], y[::2]
+    )
     mean, variance = model.margin(X[1::2])
     probability = np.abs(ndtr(mean / np.sqrt(variance)) - 0.5).ravel()
     order = np.argsort(scores(model, X[1::2], "acl"), kind="stable")

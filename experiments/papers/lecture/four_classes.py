@@ -38,7 +38,7 @@ def _peers(binary: Any, joint: Learner) -> dict[str, Learner]:
 def _ours(rule: str) -> dict[str, Learner]:
     ways = {ONE: "ovr", PAIRS: "ovo", JOINT: "joint"}
     return {
-        name: partial(SureClassifier, rule, multiclass=way, passes=20, random_state=0)
+        name: partial(SureClassifier, rule, multiclass=way, passes=20, random_state=0, scale=False)
         for name, way in ways.items()
     }
 

@@ -78,7 +78,7 @@ def perceptron(random: np.random.Generator) -> float:
                 weights[label] += x
                 weights[guess] -= x
     ours = SureClassifier(
-        "perceptron", passes=3, shuffle=False, fit_intercept=False, dtype="float64"
+        "perceptron", passes=3, shuffle=False, fit_intercept=False, dtype="float64", scale=False
     ).fit(X, y)
     return float(np.abs(ours.coef_ - weights).max())
 

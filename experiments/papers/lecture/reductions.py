@@ -28,7 +28,7 @@ CODE, BITS = "AROW, code", "AROW, binary digits"
 
 
 def _arow(multiclass: Any) -> Any:
-    return SureClassifier("arow", multiclass=multiclass, random_state=0)
+    return SureClassifier("arow", multiclass=multiclass, random_state=0, scale=False)
 
 
 #: Each takes the number of classes.

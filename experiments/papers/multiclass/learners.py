@@ -104,7 +104,9 @@ class Choice(NamedTuple):
 
 def online(learner: Online, value: float) -> SureClassifier:
     """A model as in the paper: exact probabilities, nothing held back."""
-    return SureClassifier(learner.rule(value), constraints=learner.constraints, probability="exact")
+    return SureClassifier(
+        learner.rule(value), constraints=learner.constraints, probability="exact", scale=False
+    )
 
 
 def trained(model: Any, task: Task, learn: Places, *, passes: int, seed: int) -> Iterator[Any]:

@@ -38,7 +38,7 @@ def _predicted(name: str, rule: str, quick: bool) -> Rows:
     task = load(name, quick)
     rows = []
     for fold, split in enumerate(splits(task, FOLDS)):
-        model = SureClassifier(RULES[rule], constraints=Single(), probability="exact")
+        model = SureClassifier(RULES[rule], constraints=Single(), probability="exact", scale=False)
         *_, last = trained(model, task, split.learn, passes=PASSES, seed=fold)
         about = {"task": name, "classes": len(last.classes_), "rule": rule, "fold": fold}
         rows.append({**about, **_labels(last, task, split, seed=fold)})

@@ -61,7 +61,7 @@ def error_rate(cloud: Cloud, w: Array) -> float:
 def model(**how: Any) -> SureClassifier:
     """A learner of the paper: in the order of the rows, without intercept."""
     once: dict[str, Any] = {"passes": 1, "shuffle": False, "fit_intercept": False, "n_jobs": 1}
-    return SureClassifier(dtype="float64", **once, **how)
+    return SureClassifier(dtype="float64", **once, **how, scale=False)
 
 
 def is_collapse(error: ValueError) -> bool:

@@ -37,7 +37,7 @@ GROUPS = {
 
 def _run(task: str, learner: str, n_folds: int, runs: int) -> Rows:
     data = tasks.task(task)
-    made = [SureClassifier(RULES[learner](phi=phi), **HOW) for phi in PHIS]
+    made = [SureClassifier(RULES[learner](phi=phi), **HOW, scale=False) for phi in PHIS]
     found = judged(made, data, n_folds, runs=runs, calibrate=False)
     return [{"task": task, "learner": learner, "rows": len(data.y), **found}]
 

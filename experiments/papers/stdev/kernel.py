@@ -83,7 +83,7 @@ def _made(name: str, n_features: int) -> list[Any]:
     """A learner with each of its parameters, for standardised rows."""
     if name == LINEAR:
         online: dict[str, Any] = {"passes": 5, "shuffle": False, **FULL}
-        return [SureClassifier(rules.Stdev(phi=phi), **online) for phi in PHIS]
+        return [SureClassifier(rules.Stdev(phi=phi), **online, scale=False) for phi in PHIS]
     if name == "LinearSVC":
         return [LinearSVC(C=C, random_state=0, max_iter=20_000) for C in CS]
     gammas = [gamma / n_features for gamma in GAMMAS]
@@ -179,7 +179,7 @@ def draw(rows: Rows, folder: Path) -> None:
     ticks = np.linspace(-1.8, 1.8, 121)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     made: dict[str, Any] = {
-        LINEAR: SureClassifier(rules.Stdev(phi=0.3), random_state=0, **FULL),
+        LINEAR: SureClassifier(rules.Stdev(phi=0.3), random_state=0, **FULL, scale=False),
         RBF: SureKernelClassifier(rules.Stdev(phi=0.3), gamma=1.0, random_state=0),
     }
     for ax, (name, clf) in zip(found, made.items(), strict=True):

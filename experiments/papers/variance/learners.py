@@ -34,16 +34,16 @@ class Learner(NamedTuple):
 
 def pa(C: float, **settings: Any) -> SureClassifier:
     """PA-I; as in the paper no model has an intercept."""
-    return SureClassifier(rules.PA1(C=C), fit_intercept=False, **settings)
+    return SureClassifier(rules.PA1(C=C), fit_intercept=False, **settings, scale=False)
 
 
 def variance(phi: float, **settings: Any) -> SureClassifier:
     """Variance, with the diagonal of the precision as printed."""
-    return SureClassifier(rules.Variance(phi=phi), fit_intercept=False, **settings)
+    return SureClassifier(rules.Variance(phi=phi), fit_intercept=False, **settings, scale=False)
 
 
 def _exact(phi: float) -> SureClassifier:
-    return SureClassifier(rules.VarianceExact(phi=phi), fit_intercept=False)
+    return SureClassifier(rules.VarianceExact(phi=phi), fit_intercept=False, scale=False)
 
 
 def _svm(C: float) -> LinearSVC:

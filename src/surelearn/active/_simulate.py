@@ -285,7 +285,8 @@ def _by_rows(learner: Any) -> Any:
     if not isinstance(learner, SureTextClassifier):
         return learner
     params = learner.get_params(deep=False)
-    return SureClassifier(**{name: params[name] for name in SureClassifier().get_params(False)})
+    shared = params.keys() & SureClassifier().get_params(deep=False).keys()
+    return SureClassifier(**{name: params[name] for name in shared})
 
 
 def _pairs(

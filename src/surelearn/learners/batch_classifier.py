@@ -15,9 +15,10 @@ from surelearn.learners.answers.linear import Linear, put_rows_model, whole_bloc
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator
 from surelearn.learners.row_input import known_classes
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.tasks.rows import RowBlock, RowModel, union_of_labels
+from surelearn.learners.tasks.rows import RowModel, union_of_labels
 from surelearn.solvers import Prior, Solution, laplace
 from surelearn.weights import Diagonal
 

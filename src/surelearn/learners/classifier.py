@@ -58,7 +58,15 @@ class SureClassifier(RowLearner):
     fit_intercept : bool, default True
         Whether a last feature is 1 in every row.
     initial_variance : float > 0, default 1
-        Variance of every weight before the first row.
+        Variance of every weight before the first row; of scaled columns, of the margin of a typical
+        row.
+    scale : bool or "auto", default "auto"
+        Whether columns are learnt in units of their own spread, so that no unit changes an answer:
+        the value less the column's mean, over its standard deviation and the root of the number of
+        columns. `fit` takes the moments of all rows, streams those so far. ``"auto"``: dense rows
+        and frames are, sparse rows and dicts are not. With True sparse rows have their root mean
+        square in place of the deviation, and no centre. `coef_` and `intercept_` are those of X as
+        it is.
     average : bool, default False
         Whether predictions use the mean of all weight vectors over all rounds.
     class_weight : None, "balanced" or dict, default None
@@ -174,6 +182,7 @@ class SureClassifier(RowLearner):
         shuffle: bool = True,
         fit_intercept: bool = True,
         initial_variance: float = 1.0,
+        scale: bool | Literal["auto"] = "auto",
         average: bool = False,
         class_weight: Any = None,
         cost: Any = None,
@@ -196,6 +205,7 @@ class SureClassifier(RowLearner):
         self.shuffle = shuffle
         self.fit_intercept = fit_intercept
         self.initial_variance = initial_variance
+        self.scale = scale
         self.average = average
         self.class_weight = class_weight
         self.cost = cost
@@ -309,7 +319,7 @@ class SureClassifier(RowLearner):
         """
         settings = self._settings_for()
         shell, block = self._read(X, y, sample_weight)
-        if self._fresh:
+        if self._fresh and self.scale is False:
             warn_of_units(block.X)
         labels, is_sparse = block.labels, block.is_sparse
         started = None if self._fresh else self._model

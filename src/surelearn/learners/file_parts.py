@@ -15,11 +15,12 @@ from surelearn._check import FormatError
 from surelearn.decode import LABELS, Code
 from surelearn.learners import reductions
 from surelearn.merging import Documents
+from surelearn.units import ColumnScale, Units
 from surelearn.weights import Diagonal, Full, Layout
 
 #: Parameters that files of earlier versions lack, and what they were then.
 _BEFORE: dict[str, dict[str, Any]] = {
-    "SureClassifier": {"probability": "exact"},
+    "SureClassifier": {"probability": "exact", "scale": False},
     "SureTextClassifier": {"idf": False, "probability": "exact"},
 }
 
@@ -68,6 +69,9 @@ def rule_must_be_known(where: str, rule: Any) -> None:
             f"yours, call surelearn.rules.register({short!r}, function) first."
         ) from None
 
+
+#: Tensors of the scale of columns.
+_SCALE = ("scale_counts", "scale_means", "scale_squares", "scale_centres", "scale_factors")
 
 #: Parameters that belong to a machine and not to a model; files of 0.1.0 have them.
 _OF_THE_MACHINE = ("n_jobs",)
@@ -317,6 +321,31 @@ def touched(
     if not (np.isfinite(cells).all() and (variances > 0).all()):
         raise ValueError("cells must hold finite means and positive variances.")
     return np.ascontiguousarray(features), np.ascontiguousarray(cells)
+
+
+def scale_out(scale: ColumnScale, units: Units) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Settings and tensors of the scale of columns; `units` are those of the weights."""
+    settings = {name: getattr(scale, name) for name in ("centred", "whole", "n_rows", "due")}
+    arrays = (scale.n, scale.mean, scale.square, units.centre, units.factor)
+    return settings, dict(zip(_SCALE, arrays, strict=True))
+
+
+def scale_in(fields: files.Fields, tensors: files.Tensors, n_features: int) -> ColumnScale:
+    """The checked scale of columns."""
+    arrays = [np.ascontiguousarray(tensors[name]) for name in _SCALE]
+    length, whole = arrays[0].shape, fields.flag("whole")
+    for name, array in zip(_SCALE, arrays, strict=True):
+        if array.dtype != np.float64 or array.shape != length or array.ndim != 1:
+            raise ValueError(f"{name} must have one number for each scaled column.")
+        signed = name in ("scale_means", "scale_centres")
+        if not (np.isfinite(array).all() and (signed or (array >= 0).all())):
+            raise ValueError(f"{name} must be finite and not negative.")
+    if length[0] > n_features or (whole and length[0] != n_features):
+        raise ValueError(f"scale must have at most {n_features} columns, got {length[0]}.")
+    n_rows, due = fields.integer("n_rows"), fields.integer("due")
+    n, mean, square, centre, factor = arrays
+    units, centred = Units(centre, factor, whole), fields.flag("centred")
+    return ColumnScale(n, mean, square, centred, whole, units, n_rows, due)
 
 
 def documents_out(documents: Documents) -> dict[str, NDArray[Any]]:

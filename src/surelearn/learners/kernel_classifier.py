@@ -24,8 +24,9 @@ from surelearn.learners.row_input import (
 )
 from surelearn.learners.tasks.kernel import KernelModel, KernelSettings, KernelTraining, absorbed
 from surelearn.learners.tasks.kernel_task import KERNEL
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import check_weighted
-from surelearn.learners.tasks.rows import RowBlock, union_of_labels
+from surelearn.learners.tasks.rows import union_of_labels
 from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, reports

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners.answers.linear import put_rows_model, reader_of
+from surelearn.learners.answers.linear import block_of, put_rows_model, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers
 from surelearn.learners.classifier import SureClassifier
@@ -36,7 +36,8 @@ from surelearn.learners.text_shards import counted_texts, weighed_by
 from surelearn.merging import Documents, MergeState, ShardState, Words, added, met_in_order
 from surelearn.parameters import untrained
 from surelearn.read import Labels
-from surelearn.training.shards import learn_round, named
+from surelearn.training.shards import Shard, learn_round, named
+from surelearn.units import ColumnScale, Units
 from surelearn.weights import Diagonal
 
 E = TypeVar("E", bound=SureClassifier)
@@ -55,7 +56,7 @@ def shard_state(
     number: int,
     prior: SureClassifier | None = None,
     counts: Any = None,
-    documents: Documents | None = None,
+    documents: Documents | Scales | None = None,
     part: str = "shard",
 ) -> ShardStates:
     """Learn one shard on its own, for one round; what is learnt, ready to be merged with others.
@@ -75,8 +76,8 @@ def shard_state(
     counts : array of int, optional
         Rows of each class (in sorted order) in all shards, without those of weight 0. Needed for
         ``class_weight="balanced"``.
-    documents : Documents, optional
-        The sum of `count_documents` of all shards. Needed with ``idf=True``.
+    documents : Documents or Scales, optional
+        The sum of `count_documents` of all shards. Needed with ``idf=True`` and scaled columns.
     part : str, default "shard"
         What a shard is called in errors, such as ``"shard 3: ..."``.
 
@@ -91,14 +92,16 @@ def shard_state(
     with named(number, part):
         rows = ShardRows(X, Labels.of(as_labels(y)), sample_weight, number)
         shard = shard_of(estimator, rows, classes=known, counts=counts)
-        if counts_documents(estimator):
-            shard = weighed_by(shard, _documents_given(documents))
+        if _weighs_words(estimator):
+            shard = weighed_by(shard, _given(documents, "idf=True"))
         n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
+        is_sparse = shard.block.is_sparse
+        if settings.new_scale(n_features, is_sparse=is_sparse) is not None:
+            shard = _scaled_by(shard, _given(documents, "scaled columns"))
         if prior is None:
-            is_sparse = shard.block.is_sparse
-            start = settings.start(n_features, known, is_sparse=is_sparse)
+            start = settings.but(scale=False).start(n_features, known, is_sparse=is_sparse)
         else:
-            start = _going_on(settings, prior, known, n_features)
+            start = _going_on(settings, prior, known, n_features).unscaled()
         state = learn_round(shard, start, rounds_of(estimator))
         if isinstance(state, ShardState) and isinstance(start.weights, Diagonal):
             state = replace(state, runs=state.runs.moved(start.weights))
@@ -167,26 +170,51 @@ def _going_on(
     return prior.model_
 
 
+class Scales(NamedTuple):
+    """The moments of the columns of some shards."""
+
+    parts: tuple[ColumnScale, ...]
+
+    def plus(self, other: Scales) -> Scales:
+        return Scales(self.parts + other.parts)
+
+    @property
+    def units(self) -> Units:
+        """Those of all rows."""
+        return ColumnScale.united(self.parts).units
+
+
 def counts_documents(estimator: SureClassifier) -> bool:
-    """Whether an estimator weighs words by the documents that have them."""
+    """Whether all rows have to be looked at before one is learnt: to weigh words, or for units."""
+    return _weighs_words(estimator) or estimator.scale is not False
+
+
+def _weighs_words(estimator: SureClassifier) -> bool:
     return isinstance(estimator, SureTextClassifier) and bool(estimator.idf)
 
 
 def count_documents(
     estimator: SureClassifier, X: Any, y: Any, sample_weight: Any = None
-) -> Documents | None:
-    """The documents of one shard, for `shard_state` of all; None unless ``idf=True``.
+) -> Documents | Scales | None:
+    """What one shard adds to what all are weighed by, for `shard_state` of all.
+
+    The documents with ``idf=True``; the moments of scaled columns; None where nothing is weighed.
 
     Parameters
     ----------
     estimator : SureClassifier or SureTextClassifier
         Its parameters alone are used.
     X, y, sample_weight
-        As in `shard_state`. Texts of weight 0 are not counted.
+        As in `shard_state`. Rows of weight 0 are not counted.
     """
     if not counts_documents(estimator):
         return None
-    return counted_texts(estimator, X, y, sample_weight)
+    if _weighs_words(estimator):
+        return counted_texts(estimator, X, y, sample_weight)
+    block = block_of(untrained(estimator), X, y, sample_weight)
+    settings: RowSettings = settings_of(estimator)
+    scale = settings.but(n_shards=1).scale_of(block, np.shape(X)[1])
+    return None if scale is None else Scales((scale,))
 
 
 def n_rounds(estimator: SureClassifier) -> int:
@@ -199,7 +227,7 @@ def fitted(
     states: ShardStates | Iterable[ShardStates],
     *,
     prior: SureClassifier | None = None,
-    documents: Documents | None = None,
+    documents: Documents | Scales | None = None,
     feature_names: Any = None,
 ) -> E:
     """A new estimator with what the shards of a round have learnt.
@@ -237,9 +265,13 @@ def fitted(
     start = None if prior is None else prior.model_.copy()
     words = met_in_order([shard.words for shard in total.in_order])
     learnt = [shard.state for shard in total.in_order]
-    result: E = merged_shards(untrained(estimator), start or total.start, learnt, words)
-    if counts_documents(estimator):
-        own = _documents_given(documents)
+    start = total.start if start is None else start.unscaled()
+    units = documents.units if isinstance(documents, Scales) else None
+    result: E = merged_shards(untrained(estimator), start, learnt, words, units=units)
+    if isinstance(documents, Scales):
+        result.model_.scale_by(ColumnScale.united(documents.parts))
+    elif _weighs_words(estimator):
+        own = _given(documents, "idf=True")
         put_rows_model(result, result.model_, reader_of(result).words(), own)
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
@@ -266,7 +298,7 @@ class Job:
     classes: NDArray[Any] | None = None
     counts: NDArray[np.int64] | None = None
     prior: SureClassifier | None = None
-    documents: Documents | None = None
+    documents: Documents | Scales | None = None
 
     def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
         """The labels of a partition; rows of weight 0 are not learnt."""
@@ -278,7 +310,9 @@ class Job:
             learnt = labels if weight is None else labels.take(weight != 0)
         return LabelCounts(number, _plain(labels.values), learnt.counts, n_parts=1)
 
-    def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Documents | None:
+    def count(
+        self, X: Any, y: Any, sample_weight: Any = None, *, number: int
+    ) -> Documents | Scales | None:
         """The documents of a partition."""
         if len(y) == 0:
             return None
@@ -311,7 +345,7 @@ class Engine(Protocol):
     def tally(self, job: Job) -> LabelCounts | None:
         """`Job.tally` of all partitions, together; None where there are none."""
 
-    def documents(self, job: Job) -> Documents | None:
+    def documents(self, job: Job) -> Documents | Scales | None:
         """`Job.count` of all partitions, together."""
 
     def total(self, job: Job) -> ShardStates | None:
@@ -354,8 +388,8 @@ def together(tallies: Iterable[LabelCounts | None]) -> LabelCounts | None:
     return total
 
 
-def counted(found: Iterable[Documents | None]) -> Documents | None:
-    """The documents of all."""
+def counted(found: Iterable[Any]) -> Any:
+    """The documents, or the moments, of all."""
     return reduce(added, found, None)
 
 
@@ -426,10 +460,18 @@ def _plain(classes: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(classes.tolist()) if classes.dtype.kind == "O" and len(classes) else classes
 
 
-def _documents_given(documents: Documents | None) -> Documents:
-    """The document counts of all shards; raises if there are none."""
-    if documents is None:
+def _scaled_by(shard: Shard, scales: Scales) -> Shard:
+    """A shard whose columns are in the units of all shards."""
+    if not shard.block.size:
+        return shard
+    shard.trainable.units = scales.units  # type: ignore[attr-defined]
+    return shard._replace(block=shard.block.in_units(scales.units))
+
+
+def _given(counted: Any, why: str) -> Any:
+    """What all shards have counted, without which rows cannot be learnt."""
+    if counted is None:
         raise ValueError(
-            "documents must be given with idf=True, got None. Add up count_documents of all shards."
+            f"documents must be given with {why}, got None. Add up count_documents of all shards."
         )
-    return documents
+    return counted

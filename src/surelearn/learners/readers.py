@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from surelearn import _check, _core
 from surelearn.learners.checks import ROWS, checked
 from surelearn.learners.feature_names import FeatureNames
-from surelearn.learners.row_input import IN_SOURCE, warn_of_units
-from surelearn.learners.tasks.rows import Features
+from surelearn.learners.row_input import warn_of_units
+from surelearn.learners.tasks.row_block import Features
 from surelearn.merging import Documents, Words
 from surelearn.parameters import untrained
 from surelearn.text import NativeVectorizer
@@ -27,6 +27,8 @@ class NumberReader:
         Names of the columns.
     hashed : FeatureNames, optional
         Names of features in dicts. The estimator adds to them; a stream has no dicts.
+    units_matter : bool, default False
+        Whether columns are learnt as they are, so that a first block of odd units is worth a word.
     """
 
     def __init__(
@@ -34,10 +36,13 @@ class NumberReader:
         n_features: int | None = None,
         names: list[str] | None = None,
         hashed: FeatureNames | None = None,
+        *,
+        units_matter: bool = False,
     ) -> None:
         self.n_features = n_features
         self.names = names
         self.hashed = hashed
+        self.units_matter = units_matter
 
     def read(self, X: Any, names: list[str] | None) -> Features:
         if not hasattr(X, "shape"):
@@ -45,7 +50,8 @@ class NumberReader:
         X = checked(X, **ROWS)
         if self.n_features is None:
             self.n_features, self.names = X.shape[1], names
-            warn_of_units(X, IN_SOURCE)
+            if self.units_matter:
+                warn_of_units(X)
         _check.n_features(self.n_features, X.shape[1], "X")
         arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
         return Features(arrays, X.shape[1])

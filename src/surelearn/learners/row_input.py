@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.learners.labels import as_labels
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import (
     balanced,
     check_declared,
     given_weight,
     times,
 )
-from surelearn.learners.tasks.rows import RowBlock, union_of_labels
+from surelearn.learners.tasks.rows import union_of_labels
 from surelearn.read import Labels
 from surelearn.rows import rows_of
 
@@ -86,14 +87,8 @@ _LARGE, _SMALL = 100.0, 0.01
 #: Scales are told from rows with so many values in all: a look at all of a large X costs time.
 _VALUES = 1_000_000
 
-IN_PIPELINE = "Scale the columns, as in make_pipeline(StandardScaler(), SureClassifier())."
-IN_SOURCE = (
-    "Scale the columns of the source, such as to mean 0 and standard deviation 1; in Python, rows "
-    "in memory can be scaled as in make_pipeline(StandardScaler(), SureClassifier())."
-)
 
-
-def warn_of_units(X: Any, remedy: str = IN_PIPELINE) -> None:
+def warn_of_units(X: Any) -> None:
     """Warn if the columns of a dense X are of unlike size, or all far from 1.
 
     The mean is over the values that are not 0, since a rule learns nothing from a 0: columns that
@@ -117,6 +112,7 @@ def warn_of_units(X: Any, remedy: str = IN_PIPELINE) -> None:
     else:
         return
     said = (
-        f"X should have {found}: little may be learnt, and probabilities may be far off. {remedy}"
+        f"X should have {found}: little may be learnt, and probabilities may be far off. "
+        "Use scale='auto', which learns every column in units of its own spread."
     )
     warnings.warn(said, UserWarning, stacklevel=2)

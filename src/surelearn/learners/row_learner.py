@@ -25,17 +25,19 @@ from surelearn.learners.readers import NumberReader
 from surelearn.learners.row_input import ShardRows, warn_of_units, with_values
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_columns import columns_trained
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
 from surelearn.learners.tasks.row_shards import cut, with_weights
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.learners.tasks.row_training import RowTrainable
-from surelearn.learners.tasks.rows import RowBlock, RowModel, union_of_labels
+from surelearn.learners.tasks.rows import RowModel, union_of_labels
 from surelearn.merging import MergeState, Words
 from surelearn.read import Labels, Source
 from surelearn.rows import rows_of
 from surelearn.training.position import StreamPosition
 from surelearn.training.shards import Shard, train_shards
+from surelearn.units import Units
 from surelearn.weights import Method
 
 Array = NDArray[np.float64]
@@ -47,6 +49,7 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     task = ROWS
 
+    scale: Any
     _label_form: str  # in what the labels came; absent for one label per row and for streams
     _thresholds: dict[Any, float]  # by label, so that new labels do not move them
 
@@ -319,7 +322,8 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
         block = super()._whole(X, y, sample_weight, who)
-        warn_of_units(block.X)
+        if self.scale is False:
+            warn_of_units(block.X)
         return block
 
     def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
@@ -327,10 +331,19 @@ class RowLearner(Linear, Streamed[RowModel]):
         labels, is_sparse, many = block.labels, block.is_sparse, block.labels.is_many
         classes = labels.values
         settings = settings.for_rows(block.size, len(classes), settings.n_shards)
+        scale = settings.scale_of(block, self.n_features_in_)
+        if scale is not None:
+            settings, block = settings.but(scale=False), block.in_units(scale.units)
         start = settings.start(self.n_features_in_, classes, is_sparse=is_sparse, many=many)
         if settings.n_shards > 1:
             self._train_shards(settings, block, start)
-            return
+        else:
+            self._train_one(settings, block, start)
+        if scale is not None:  # from now on the weights read rows as they are given
+            self._model.scale_by(scale)
+
+    def _train_one(self, settings: RowSettings, block: RowBlock, start: RowModel) -> None:
+        """All passes over all rows in one model."""
         calibrates = settings.calibrates and settings.shuffle
         kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
         train = partial(self._train_in_passes, block=block, n=block.size, without=kept)
@@ -342,25 +355,27 @@ class RowLearner(Linear, Streamed[RowModel]):
         self._model = trainable.model
         self._forget()
         if len(kept):
-            self._calibrate_on([(block.X[kept], block.labels.take(kept))])
+            self._calibrate_on([(block.X[kept], block.labels.take(kept))], block.units)
             trainable.learn(block, kept)
 
-    def _calibrate_on(self, held: Sequence[tuple[Any, Labels]]) -> None:
-        """Fit the temperature to labelled rows that the model has not learnt."""
+    def _calibrate_on(self, held: Sequence[tuple[Any, Labels]], units: Units | None = None) -> None:
+        """Fit the temperature to labelled rows that the model, in these units, has not learnt."""
         if held:
             asked, stack = self._scorer(), sparse.vstack if issparse(held[0][0]) else np.vstack
             places = np.concatenate([class_positions(asked, labels) for _, labels in held])
-            self._calibrate(asked, rows_of(stack([X for X, _ in held])), places)
+            rows = rows_of(stack([X for X, _ in held]))
+            self._calibrate(asked, rows if units is None else units.of(rows), places)
 
     def _train_shards(self, settings: RowSettings, block: RowBlock, start: RowModel) -> None:
         """All rounds over shards of all rows, which are read in place."""
         trainable = RowTrainable(settings, self._own_reader())
+        trainable.units = block.units
         shards = cut(trainable, block)
         train_shards(trainable, shards, start, self._rounds(settings))
         self._take(trainable)
         self._forget()
         if settings.calibrates:
-            self._calibrate_on(trainable.held)
+            self._calibrate_on(trainable.held, block.units)
 
     def _shard(self, part: ShardRows, classes: NDArray[Any], counts: Any) -> Shard:
         """The rows of one shard, read by a twin that has learnt nothing."""
@@ -388,15 +403,21 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     # ------------------------------------------------------------------- merging
 
-    def _of_parts(self, n_features: int, merge: Callable[[RowTrainable], None]) -> Self:
-        """A twin of this estimator, which has learnt nothing, with what is merged."""
+    def _of_parts(
+        self,
+        n_features: int,
+        merge: Callable[[RowTrainable], None],
+        units: Units | None = None,
+    ) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what is merged in units."""
         twin = self._blank()
         twin.n_features_in_ = n_features
         trainable = RowTrainable(self._settings_for(), reader_of(twin))
+        trainable.units = units
         merge(trainable)
         twin._take(trainable)
         if trainable.settings.calibrates:
-            twin._calibrate_on(trainable.held)
+            twin._calibrate_on(trainable.held, units)
         return twin
 
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
@@ -454,7 +475,7 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     def _new_reader(self) -> Any:
         """What makes rows of a stream for a new model."""
-        return NumberReader()
+        return NumberReader(units_matter=self.scale is False)
 
     def _take(self, trainable: RowTrainable) -> None:
         """Go on with a model, and with what its rows were made by."""
@@ -477,10 +498,18 @@ def shard_of(
     return estimator._shard(part, classes, counts)
 
 
-def merged_shards(estimator: R, start: RowModel, states: Sequence[Any], words: Words | None) -> R:
+def merged_shards(
+    estimator: R,
+    start: RowModel,
+    states: Sequence[Any],
+    words: Words | None,
+    *,
+    units: Units | None = None,
+) -> R:
     """A twin of an estimator with what shards, in their order, have made of `start` in a round.
 
-    Without weights `start` is at the start of its classes; `words` are those that all have met.
+    Without weights `start` is at the start of its classes; `words` are those that all have met, and
+    `units` those that rows were learnt in.
     """
 
     def merge(trainable: RowTrainable) -> None:
@@ -488,7 +517,7 @@ def merged_shards(estimator: R, start: RowModel, states: Sequence[Any], words: W
         trainable.merge_round(states, rounds_of(estimator).way)
         trainable.reader.know(words)
 
-    return estimator._of_parts(start.layout.n_features, merge)
+    return estimator._of_parts(start.layout.n_features, merge, units)
 
 
 def train_block(estimator: RowLearner, block: RowBlock) -> None:

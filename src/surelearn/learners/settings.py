@@ -96,6 +96,15 @@ def _listed(of: str) -> Callable[[str, Params], Any]:
     return check
 
 
+def _scale(name: str, params: Params) -> bool | str:
+    value = params[name]
+    if _check.is_auto(value):
+        return "auto"
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(_check.must(name, "be True, False or 'auto'", value))
+    return bool(value)
+
+
 def _solver(name: str, params: Params) -> str:
     loss = ["lbfgs", "sgd"] if "l2" in params else ["frank-wolfe", "sgd"]
     return _check.choice(name, params[name], loss)
@@ -138,6 +147,7 @@ PARAMETERS: dict[str, Parameter] = {
     "projection": Parameter(
         one_of("auto", "precision", "covariance"), lambda model: model.projection, shared=True
     ),
+    "scale": Parameter(_scale, shared=True),
     # What it reads and answers.
     "probability": Parameter(one_of(*PROBABILITIES)),
     "moderated": Parameter(checked(_check.flag)),

@@ -15,9 +15,9 @@ from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
 from surelearn.learners.readers import TextReader
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.row_task import TEXTS
-from surelearn.learners.tasks.rows import RowBlock
 from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.text import NativeVectorizer, vectorizer_class
@@ -154,6 +154,7 @@ temperature_
             shuffle=shuffle,
             fit_intercept=fit_intercept,
             initial_variance=initial_variance,
+            scale=False,
             average=average,
             class_weight=class_weight,
             cost=cost,

@@ -36,6 +36,7 @@ from surelearn.merging._learnt import (
 from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._sums import DiagonalSums, FullSums
 from surelearn.merging._words import Documents, Words, added, united
+from surelearn.units import ColumnScale, Units, same_units
 from surelearn.weights import Diagonal, Full, Layout
 
 #: In place of a way to learn classes: columns that have nothing to do with each other.
@@ -84,6 +85,7 @@ class MergeState:
     words: Words | None
     projection: str | None  # None: one without rows has none to agree with
     documents: Documents | None = None  # counted for the rarity of words
+    scales: tuple[ColumnScale, ...] = ()  # of the rows of each model, in use by all
     make: Callable[[MergeState, MergeState | None], Any] | None = None  # an estimator of sums
     held: tuple[Any, ...] = ()  # records that were kept back
 
@@ -194,6 +196,7 @@ class MergeState:
             trained=self._together(other, threads),
             words=united(self.words, other.words),
             documents=added(self.documents, other.documents),
+            scales=self.scales + other.scales,
             projection=other.projection if self.projection is None else self.projection,
             make=other.make if self.make is None else self.make,
             held=self.held + other.held,
@@ -248,6 +251,15 @@ class MergeState:
             self.projection,
         )
 
+    def result_scale(self, prior: MergeState | None = None) -> ColumnScale | None:
+        """The scale of columns of `result`."""
+        scales = self.scales if prior is None else self.scales + prior.scales
+        return ColumnScale.united(scales) if scales else None
+
+    def units(self, prior: MergeState | None = None) -> Units:
+        """Those in which all have learnt."""
+        return (self.scales if prior is None else self.scales + prior.scales)[0].units
+
     def result_words(self, prior: MergeState | None = None) -> Words | None:
         """The words of `result`."""
         return self.words if prior is None else united(self.words, prior.words)
@@ -262,6 +274,11 @@ class MergeState:
     # ---------------------------------------------------------------- internals
 
     def _check_fits(self, other: MergeState) -> None:
+        if self.scales and other.scales and not same_units(self.scales[0], other.scales[0]):
+            raise ValueError(
+                "states must be of models in the same units of columns to be added, got two that "
+                "have met other rows. Use surelearn.merge, or scale=False."
+            )
         _check.agree("how", self.how, other.how)
         for name, own in asdict(self.layout).items():
             _check.agree(name, own, getattr(other.layout, name))

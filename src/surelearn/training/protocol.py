@@ -183,6 +183,9 @@ class Learner(LearnsBlocks[B], Protocol[B, S]):
     def state(self, how: Any, start: Any = None) -> S:
         """What merging needs from this model, which was trained from `start`."""
 
+    def align(self, shards: Sequence[Any]) -> None:
+        """Bring what shards have learnt, and what they went on from, to units of all records."""
+
     def take(self, total: S, prior: S | None = None, *, threads: int = 1) -> None:
         """Continue with the merged model of a sum; `prior` is what each part started from."""
 

@@ -111,6 +111,8 @@ class StreamShards(Generic[B]):
             return False
         if any(shard is not None for shard in self._shards):
             how = self._rounds.way
+            self.trainable.align([shard for shard in self._shards if shard is not None])
+            self._start = self.trainable.model
             prior = None if self._start is None else self.trainable.state(how)
             self.trainable.take(summed(self._states(how)), prior)
             self._start = self.trainable.model

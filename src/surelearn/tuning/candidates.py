@@ -125,6 +125,11 @@ def entrants(estimator: SureClassifier, candidates: Any, is_sparse: bool) -> lis
     every = listed(candidates) if given else default(is_sparse)
 
     def entrant(params: Params) -> Entrant:
+        if "scale" in params:
+            raise ValueError(
+                f"scale must be the same for all candidates, got {params['scale']!r}. Set it in "
+                "the estimator."
+            )
         full = clone(estimator).set_params(**params).get_params(deep=False)
         return Entrant(params, RowSettings.of(full))
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from surelearn.learners.readers import NumberReader
 from surelearn.learners.scoring import MeanScorer, Scorer
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.row_training import RowTrainable
-from surelearn.learners.tasks.rows import RowBlock, RowModel
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.rows import rows_of
 from surelearn.training.passes import random_orders, run
 

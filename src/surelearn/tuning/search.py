@@ -14,7 +14,9 @@ from surelearn.learners.answers.linear import whole_block
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.labels import has_label_sets
 from surelearn.learners.row_learner import train_block
-from surelearn.learners.tasks.rows import RowBlock
+from surelearn.learners.tasks.row_block import RowBlock
+from surelearn.learners.tasks.row_settings import RowSettings
+from surelearn.rows import rows_of
 from surelearn.training.passes import new_order
 from surelearn.training.protocol import Refused
 from surelearn.training.shards import spread
@@ -150,13 +152,22 @@ def tune(
     n_features, strict = best.n_features_in_, candidates is not None
     found = entrants(estimator, candidates, block.is_sparse)
     found = fitting(found, n_features, block.labels.values, strict=strict)
-    search = _Search(found, block, n_features=n_features)
+    search = _Search(found, _scaled(found[0].settings, block, n_features), n_features=n_features)
     search.threads, search.verbose = threads, verbose
     random = check_random_state(clone(estimator).random_state)
     search.narrow(random)
     search.final(random)
-    search.fit(best, estimator)
+    search.fit(best, estimator, block)
     return Tuning(best, search.table())
+
+
+def _scaled(settings: RowSettings, block: RowBlock, n_features: int) -> RowBlock:
+    """A copy of a block in the units of its columns, for weights that read rows as they are."""
+    scale = settings.scale_of(block, n_features)
+    if scale is None:
+        return block
+    X = scale.units.matrix(block.X)
+    return block._replace(rows=rows_of(X), X=X)
 
 
 class _Search:
@@ -175,8 +186,8 @@ class _Search:
         self._entrants = found
         self._block = block
         self._entries = [
-            Candidate(one.settings, one.settings.untrained(n_features, is_sparse=block.is_sparse))
-            for one in found
+            Candidate(settings, settings.untrained(n_features, is_sparse=block.is_sparse))
+            for settings in (one.settings.but(scale=False) for one in found)
         ]
         self._default = next((i for i, one in enumerate(found) if not one.params), None)
         self._verdicts: dict[int, Verdict] = {}
@@ -224,7 +235,7 @@ class _Search:
 
         return list(spread(group, verdict, self.threads))
 
-    def fit(self, best: SureClassifier, estimator: SureClassifier) -> None:
+    def fit(self, best: SureClassifier, estimator: SureClassifier, block: RowBlock) -> None:
         """Fit `best` with the winner's settings, or the next best if a row leaves it unusable."""
         while self._verdicts:
             self._winner = best_of(self._verdicts, self._default)
@@ -232,7 +243,7 @@ class _Search:
             own = clone(estimator).set_params(**self._entrants[self._winner].params)
             best.set_params(**own.get_params(deep=False))
             try:
-                train_block(best, self._block)
+                train_block(best, block)
             except Refused as error:
                 self._fail(self._winner, error)
                 del self._verdicts[self._winner]

@@ -18,8 +18,9 @@ from scipy import sparse
 
 from surelearn import _core, constraints, rules
 from surelearn._workers import Workers
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings
-from surelearn.learners.tasks.rows import RowBlock, RowModel
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.rows import rows_of
 from surelearn.training.protocol import Refused
 from surelearn.weights import LANES, Diagonal, Layout

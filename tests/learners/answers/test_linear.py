@@ -18,7 +18,9 @@ from surelearn import SureClassifier
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_predictions_are_those_of_the_coefficients(n_classes, average, fit_intercept):
     X, y = spread(n_classes=n_classes)
-    clf = SureClassifier(average=average, fit_intercept=fit_intercept, random_state=0).fit(X, y)
+    clf = SureClassifier(
+        average=average, fit_intercept=fit_intercept, random_state=0, scale=False
+    ).fit(X, y)
     scores = X @ clf.coef_.T.astype(float) + clf.intercept_
     variance = X**2 @ clf.sigma_.T.astype(float) + clf.intercept_sigma_
     if n_classes == 2:
@@ -40,7 +42,7 @@ def test_predictions_are_those_of_the_coefficients(n_classes, average, fit_inter
 
 @pytest.mark.parametrize("name", sorted(FIRST_ORDER))
 def test_first_order_rules_lack_what_needs_variances(name):
-    clf = SureClassifier(name).fit(X4, Y4)
+    clf = SureClassifier(name, scale=False).fit(X4, Y4)
     for attribute in ("margin", "predict_proba", "predict_log_proba", "sigma_"):
         assert not hasattr(clf, attribute)
     with pytest.raises(AttributeError, match="has no attribute 'margin'") as caught:
@@ -49,7 +51,7 @@ def test_first_order_rules_lack_what_needs_variances(name):
 
 
 def test_coef_is_a_read_only_view():
-    clf = SureClassifier().fit(X4, Y4)
+    clf = SureClassifier(scale=False).fit(X4, Y4)
     view = clf.coef_
     for array in (view, clf.sigma_, clf.intercept_, clf.intercept_sigma_):
         with pytest.raises(ValueError, match="read-only"):
@@ -62,11 +64,11 @@ def test_coef_is_a_read_only_view():
 def test_names_of_features_are_kept():
     X, y = spread()
     frame = pd.DataFrame(X, columns=list("uvwxyz"))
-    clf = SureClassifier().fit(frame, y)
+    clf = SureClassifier(scale=False).fit(frame, y)
     assert clf.feature_names_in_.tolist() == list("uvwxyz")
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame[list("zyxwvu")])
 
 
 def test_scikit_learn_is_told_that_rows_may_be_sparse():
-    assert get_tags(SureClassifier()).input_tags.sparse
+    assert get_tags(SureClassifier(scale=False)).input_tags.sparse

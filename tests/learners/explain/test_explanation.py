@@ -45,7 +45,7 @@ def spread(n=120, d=6, n_classes=3, seed=0):
 
 def fitted(rule="arow", n_classes=3, **options):
     X, y = spread(n_classes=n_classes)
-    return SureClassifier(rule, random_state=0, **options).fit(X, y), X
+    return SureClassifier(rule, random_state=0, **options, scale=False).fit(X, y), X
 
 
 def assert_adds_up(table, column, labels, want):
@@ -81,7 +81,12 @@ def best_labels(clf, x):
 def test_shares_add_up_to_the_margin(problem, rule, options, form, top, intercept):
     name, params = rule
     clf = SureClassifier(
-        rules.RULES[name](**params), passes=1, projection="precision", random_state=0, **options
+        rules.RULES[name](**params),
+        passes=1,
+        projection="precision",
+        random_state=0,
+        **options,
+        scale=False,
     )
     clf.fit(problem.X, problem.y, problem.sample_weight)
     for x in problem.X[:3]:
@@ -148,7 +153,7 @@ def test_a_row_of_nothing():
     clf, X = fitted()
     assert set(clf.explain({}).feature) == {"(others)"}
     assert set(clf.explain({}, intercept=True).feature) == {"intercept"}
-    bare = SureClassifier(fit_intercept=False).fit(X, spread()[1])
+    bare = SureClassifier(fit_intercept=False, scale=False).fit(X, spread()[1])
     table = bare.explain(np.zeros(6))
     assert len(table) == 0
     assert table.columns == ROW
@@ -214,7 +219,7 @@ def test_nothing_is_folded_where_all_is_listed(top):
 
 def test_two_classes_speak_for_the_second():
     X, y = np.array([[1.0, 0.0], [0.0, 1.0]] * 5), ["no", "yes"] * 5
-    table = SureClassifier(random_state=0).fit(X, y).explain()
+    table = SureClassifier(random_state=0, scale=False).fit(X, y).explain()
     assert set(table.label) == {"yes"}
     signs = dict(zip(table.feature, np.sign(table.mean), strict=True))
     assert signs["x0"] == -1
@@ -239,7 +244,7 @@ def test_the_model_is_ordered_by_sureness_and_saturation_keeps_the_order():
 def test_untouched_features_come_last():
     X = np.zeros((4, 6))
     X[:, [1, 4]] = [[1, 0], [0, 1]] * 2
-    table = SureClassifier(random_state=0).fit(X, [0, 1] * 2).explain()
+    table = SureClassifier(random_state=0, scale=False).fit(X, [0, 1] * 2).explain()
     assert set(table.feature[:2]) == {"x1", "x4"}
     assert table.feature[2:].tolist() == ["x0", "x2", "x3", "x5"]
     assert_array_equal(table.probability[2:], 0.5)
@@ -248,7 +253,7 @@ def test_untouched_features_come_last():
 
 def test_how_many_are_listed():
     X, y = spread(d=30)
-    clf = SureClassifier(random_state=0).fit(X, y)
+    clf = SureClassifier(random_state=0, scale=False).fit(X, y)
     assert len(clf.explain()) == 20
     assert len(clf.explain(top=7)) == 7
     assert len(clf.explain(top=np.int64(7))) == 7
@@ -279,7 +284,7 @@ def test_averaged_models_use_the_averages():
 
 def test_without_intercept():
     X, y = spread()
-    clf = SureClassifier(fit_intercept=False).fit(X, y)
+    clf = SureClassifier(fit_intercept=False, scale=False).fit(X, y)
     assert "intercept" not in clf.explain(top=None, intercept=True).feature
     assert set(clf.explain(X[0], intercept=True).feature) == set(clf.explain(X[0]).feature)
 
@@ -290,7 +295,7 @@ def test_millions_of_features_are_quick():
     d, n = 1 << 21, 40
     features = rng.choice(d, (n, 50))
     X = sparse.csr_array((np.ones(n * 50), features.ravel(), np.arange(n + 1) * 50), shape=(n, d))
-    clf = SureClassifier(passes=1).fit(X, np.arange(n) % 4)
+    clf = SureClassifier(passes=1, scale=False).fit(X, np.arange(n) % 4)
     start = time.thread_time()
     table = clf.explain()
     assert time.thread_time() - start < 1.0
@@ -306,7 +311,7 @@ def test_millions_of_features_are_quick():
 
 def test_while_another_thread_learns():
     X, y = spread(n=2000, d=50)
-    clf = SureClassifier().fit(X[:100], y[:100])
+    clf = SureClassifier(scale=False).fit(X[:100], y[:100])
     done = threading.Event()
 
     def learn():
@@ -332,7 +337,7 @@ def test_while_another_thread_learns():
 def test_names_of_a_frame(tmp_path):
     X, y = spread(n_classes=2)
     frame = pd.DataFrame(X, columns=[f"word {j}" for j in range(6)])
-    clf = SureClassifier(random_state=0).fit(frame, y)
+    clf = SureClassifier(random_state=0, scale=False).fit(frame, y)
     names = {*frame.columns, "(others)"}
     assert {*clf.explain(top=None).feature, "(others)"} == names
     assert all(type(name) is str for name in clf.explain().feature)
@@ -355,7 +360,10 @@ def test_names_as_scikit_learn_makes_them():
 def test_names_of_ones_own(kind):
     X, y = spread()
     frame = pd.DataFrame(X, columns=list("uvwxyz"))
-    for clf in (SureClassifier(random_state=0).fit(X, y), SureClassifier().fit(frame, y)):
+    for clf in (
+        SureClassifier(random_state=0, scale=False).fit(X, y),
+        SureClassifier(scale=False).fit(frame, y),
+    ):
         table = clf.explain(names=kind(["a", "b", "c", "d", "e", "f"]), top=None)
         assert set(table.feature) == {*"abcdef"}
         row = clf.explain({3: 1.0}, names=kind(["a", "b", "c", "d", "e", "f"]))
@@ -371,7 +379,9 @@ def test_bad_names(names):
 @pytest.mark.parametrize("labels", [[3, 5, 7], [False, True], ["b", "a"]])
 def test_labels_keep_their_kind(labels):
     X, _ = spread(n_classes=len(labels))
-    clf = SureClassifier(random_state=0).fit(X, np.array(labels)[np.arange(120) % len(labels)])
+    clf = SureClassifier(random_state=0, scale=False).fit(
+        X, np.array(labels)[np.arange(120) % len(labels)]
+    )
     table = clf.explain()
     assert table.label.dtype == clf.classes_.dtype
     assert {line.label for line in table} <= set(labels)
@@ -382,11 +392,11 @@ def test_labels_keep_their_kind(labels):
 
 def test_before_fit():
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        SureClassifier().explain()
+        SureClassifier(scale=False).explain()
 
 
 def test_fewer_than_two_classes():
-    clf = SureClassifier().partial_fit([[1.0, 2.0]], ["only"])
+    clf = SureClassifier(scale=False).partial_fit([[1.0, 2.0]], ["only"])
     with pytest.raises(ValueError, match="explain needs at least two known classes, got fewer"):
         clf.explain()
 
@@ -431,7 +441,7 @@ def test_bad_rows(row, error, pattern):
 @pytest.mark.parametrize("settings", [{}, {"covariance": "full"}, {"multiclass": "ovr"}], ids=str)
 def test_one_of_many_labels(settings):
     X, y = load_iris(return_X_y=True)
-    clf = SureClassifier(random_state=0, **settings).fit(X, y)
+    clf = SureClassifier(random_state=0, **settings, scale=False).fit(X, y)
     table = clf.explain(label=1)
     every = [row for row in clf.explain(top=None) if row.label == 1]
     assert list(table) == sorted(every, key=lambda row: -row.mean)
@@ -446,7 +456,7 @@ def test_one_of_many_labels(settings):
 def test_each_of_two_labels(rule):
     X, y = load_iris(return_X_y=True)
     X, y = X[:100], np.array(["no", "yes"])[y[:100]]
-    clf = SureClassifier(rule, random_state=0).fit(X, y)
+    clf = SureClassifier(rule, random_state=0, scale=False).fit(X, y)
     yes, no = clf.explain(label="yes", top=None), clf.explain(label="no", top=None)
     assert set(yes.label) == {"yes"}
     assert set(no.label) == {"no"}
@@ -462,8 +472,8 @@ def test_each_of_two_labels(rule):
 def test_labels_that_have_no_weights():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"label must be one of 0, 1, 2, got 'setosa'\."):
-        SureClassifier(random_state=0).fit(X, y).explain(label="setosa")
-    pairs = SureClassifier(multiclass="ovo", random_state=0).fit(X, y)
+        SureClassifier(random_state=0, scale=False).fit(X, y).explain(label="setosa")
+    pairs = SureClassifier(multiclass="ovo", random_state=0, scale=False).fit(X, y)
     with pytest.raises(ValueError, match="label needs weights for each class, got problems, and 1"):
         pairs.explain(label=1)
 

@@ -41,7 +41,7 @@ def unsorted(n_classes):
 
 def one_row_a_class(n_classes, **options):
     """A model that has met its classes one by one; feature k speaks for class k alone."""
-    clf = SureClassifier(**{"rule": "arow", "fit_intercept": False, **options})
+    clf = SureClassifier(**{"rule": "arow", "fit_intercept": False, **options}, scale=False)
     clf.partial_fit(np.zeros((1, n_classes)), [0])
     for k in unsorted(n_classes).tolist():
         clf.learn_one({k: 1.0}, k)
@@ -53,7 +53,7 @@ def one_row_a_class(n_classes, **options):
 def test_one_by_one_is_the_same_as_in_one_batch(way, problem):
     X, y = problem.X, problem.y
     options = {"projection": "covariance", **way}
-    whole, single, pairs = (SureClassifier(**options) for _ in range(3))
+    whole, single, pairs = (SureClassifier(**options, scale=False) for _ in range(3))
     try:
         whole.partial_fit(X, y)
         for x, label in zip(X, y, strict=True):
@@ -89,7 +89,7 @@ def test_grown_models_go_on_as_their_copies_do(way, tmp_path):
     """Copies and files hold the columns in the order of the labels, and no room."""
     X = np.random.default_rng(0).normal(size=(60, 5))
     y = np.random.default_rng(1).integers(0, 12, size=60)
-    clf = SureClassifier(**way)
+    clf = SureClassifier(**way, scale=False)
     for x, label in zip(X[:40], y[:40], strict=True):
         clf.learn_one(x, label)
     clf.save(tmp_path / "m.sure")
@@ -111,15 +111,15 @@ def test_grown_models_go_on_as_their_copies_do(way, tmp_path):
 def test_the_room_is_that_of_the_classes_where_they_are_known():
     """Not one byte more for `fit`, declared classes, and a first batch that has all of them."""
     X, y = np.eye(20), np.arange(20)
-    fitted = SureClassifier().fit(X, y)
-    declared = SureClassifier().partial_fit(X[:3], y[:3], classes=y)
-    first = SureClassifier().partial_fit(X, y)
+    fitted = SureClassifier(scale=False).fit(X, y)
+    declared = SureClassifier(scale=False).partial_fit(X[:3], y[:3], classes=y)
+    first = SureClassifier(scale=False).partial_fit(X, y)
     for clf in (fitted, declared, first):
         assert clf._model.weights.capacity == 20
 
 
 def test_without_memory_to_spare_a_class_takes_no_room(monkeypatch):
-    clf = SureClassifier("arow").fit(np.eye(8), np.arange(8))
+    clf = SureClassifier("arow", scale=False).fit(np.eye(8), np.arange(8))
     monkeypatch.setattr(weights, "MEMORY_LIMIT", clf._model.layout.nbytes(10))
     for k in (8, 9):
         clf.learn_one({0: 1.0}, k)
@@ -134,7 +134,9 @@ def test_without_memory_to_spare_a_class_takes_no_room(monkeypatch):
 def test_new_classes_copy_the_weights_now_and_then(multiclass):
     """Counted in columns: each is copied thrice at most, and a third of the room is spare."""
     n = 60 if multiclass == "ovo" else 300
-    clf = SureClassifier("arow", multiclass=multiclass).partial_fit(np.zeros((1, 3)), [0])
+    clf = SureClassifier("arow", multiclass=multiclass, scale=False).partial_fit(
+        np.zeros((1, 3)), [0]
+    )
     rooms, copied = [], 0
     for k in unsorted(n).tolist():
         before = clf._model.weights
@@ -154,7 +156,7 @@ def test_new_classes_copy_the_weights_now_and_then(multiclass):
 
 def test_a_new_class_in_the_room_copies_nothing():
     """Labels that come in order are columns in order, which are views of one memory."""
-    clf = SureClassifier("arow").partial_fit(np.eye(100), np.arange(100))
+    clf = SureClassifier("arow", scale=False).partial_fit(np.eye(100), np.arange(100))
     clf.learn_one({0: 1.0}, 100)  # makes room
     view = clf.coef_
     for k in range(101, 150):
@@ -199,7 +201,7 @@ def test_a_model_of_a_moment_ago_knows_its_own_classes():
 @pytest.mark.parametrize("multiclass", ["joint", "ovr"])
 def test_one_row_is_predicted_by_one_model(multiclass, monkeypatch):
     """Even if another thread adds a class while the row is predicted."""
-    clf = SureClassifier("arow", fit_intercept=False, multiclass=multiclass)
+    clf = SureClassifier("arow", fit_intercept=False, multiclass=multiclass, scale=False)
     clf.partial_fit(np.eye(5)[:3], [1, 2, 3])
     before = clf.model_
     clf.learn_one({4: 1.0}, 0)
@@ -214,7 +216,7 @@ def test_one_row_is_predicted_by_one_model(multiclass, monkeypatch):
 def test_readers_see_labels_and_weights_that_belong_together(multiclass):
     """Feature k speaks for class k alone, so from its first row on k is predicted for it."""
     n = 100
-    clf = SureClassifier("arow", fit_intercept=False, multiclass=multiclass)
+    clf = SureClassifier("arow", fit_intercept=False, multiclass=multiclass, scale=False)
     clf.partial_fit(np.eye(n)[:3], [0, 1, 2])
     wrong, seen, done = [], [], threading.Event()
 
@@ -244,7 +246,9 @@ def test_readers_see_labels_and_weights_that_belong_together(multiclass):
 def test_copies_while_classes_come_are_of_one_moment():
     """Each copy predicts every class it knows, whatever was met while it was made."""
     n = 60
-    clf = SureClassifier("arow", fit_intercept=False).partial_fit(np.eye(n)[:3], [0, 1, 2])
+    clf = SureClassifier("arow", fit_intercept=False, scale=False).partial_fit(
+        np.eye(n)[:3], [0, 1, 2]
+    )
     learner = threading.Thread(
         target=lambda: [clf.learn_one({k: 1.0}, k) for k in unsorted(n).tolist()]
     )
@@ -264,7 +268,7 @@ def test_copies_while_classes_come_are_of_one_moment():
 
 def test_undo_takes_new_classes_back():
     X = np.eye(12)
-    pool = Pool(SureClassifier("arow"), X, random_state=0)
+    pool = Pool(SureClassifier("arow", scale=False), X, random_state=0)
     prints = []
     for k in unsorted(12).tolist():
         prints.append(None if pool.model._fresh else copy.deepcopy(fingerprint(pool.model)))

@@ -8,7 +8,7 @@ import kernelled
 from surelearn import SureKernelClassifier
 from surelearn.dual import KernelRows
 from surelearn.learners.tasks.kernel import KernelSettings, KernelTraining, absorbed
-from surelearn.learners.tasks.rows import RowBlock
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.read import Labels
 
 X, Y = kernelled.rows(n=60, n_classes=3)

@@ -59,7 +59,9 @@ def known_of(clf):
 def test_classes_have_the_bits_of_one_thread(params, seen):
     weight = RANDOM.integers(0, 3, N)
     one, two = (
-        SureClassifier(n_jobs=n_jobs, random_state=3, **params).fit(X, Y, sample_weight=weight)
+        SureClassifier(n_jobs=n_jobs, random_state=3, **params, scale=False).fit(
+            X, Y, sample_weight=weight
+        )
         for n_jobs in (1, 2)
     )
     assert known_of(one) == known_of(two)
@@ -71,7 +73,8 @@ def test_classes_have_the_bits_of_one_thread(params, seen):
 @pytest.mark.parametrize("params", [{}, {"multiclass": "ovr", "rule": "arow"}, {"average": True}])
 def test_labels_have_the_bits_of_one_thread(params, seen):
     one, two = (
-        SureClassifier(n_jobs=n_jobs, random_state=3, **params).fit(X, LABELS) for n_jobs in (1, 2)
+        SureClassifier(n_jobs=n_jobs, random_state=3, **params, scale=False).fit(X, LABELS)
+        for n_jobs in (1, 2)
     )
     assert known_of(one) == known_of(two)
     assert seen == [[4, 9]]
@@ -91,7 +94,7 @@ def test_texts_take_part(seen):
     "params", [{"multiclass": "joint"}, {"multiclass": "ovo"}, {"multiclass": "ovr", "n_jobs": 1}]
 )
 def test_one_thread_learns_what_belongs_together(params, seen):
-    SureClassifier(**{"n_jobs": 2, **params}).fit(X, Y)
+    SureClassifier(**{"n_jobs": 2, **params}, scale=False).fit(X, Y)
     assert not seen
 
 
@@ -99,7 +102,7 @@ def test_functions_of_users_are_called_in_one_thread(seen):
     def step(m, v):
         return max(0.0, 1.0 - m), 0.1
 
-    SureClassifier(step, multiclass="ovr", n_jobs=2).fit(X, Y)
+    SureClassifier(step, multiclass="ovr", n_jobs=2, scale=False).fit(X, Y)
     assert not seen
 
 
@@ -109,7 +112,9 @@ def test_a_refused_row_is_named_as_by_one_thread(seen):
     errors = []
     for n_jobs in (1, 2):
         random = np.random.RandomState(7)
-        clf = SureClassifier("arow", multiclass="ovr", n_jobs=n_jobs, random_state=random)
+        clf = SureClassifier(
+            "arow", multiclass="ovr", n_jobs=n_jobs, random_state=random, scale=False
+        )
         with pytest.raises(ValueError, match="row 500 must leave finite weights") as caught:
             clf.fit(values, Y)
         errors.append((str(caught.value), random.randint(10**6)))
@@ -128,6 +133,7 @@ def test_weights_that_are_rescaled_have_the_bits_of_one_thread(seen):
             passes=1,
             projection="covariance",
             random_state=0,
+            scale=False,
         ).fit(values, y, calibrate=False)
         for n_jobs in (1, 2)
     )

@@ -61,7 +61,7 @@ from surelearn import SureClassifier, constraints, rules
     ],
 )
 def test_wrong_parameters_are_named(params, error, message):
-    clf = SureClassifier().fit(X4, Y4)
+    clf = SureClassifier(scale=False).fit(X4, Y4)
     before = fingerprint(clf)
     clf.set_params(**params)
     for call in (clf.fit, clf.partial_fit):
@@ -83,7 +83,7 @@ def test_wrong_parameters_are_named(params, error, message):
     ],
 )
 def test_a_fitted_model_keeps_its_form(params, message):
-    clf = SureClassifier().fit(X4, Y4).set_params(**params)
+    clf = SureClassifier(scale=False).fit(X4, Y4).set_params(**params)
     with pytest.raises(ValueError, match=message):
         clf.partial_fit(X4, Y4)
     clf.fit(X4, Y4)
@@ -92,8 +92,8 @@ def test_a_fitted_model_keeps_its_form(params, message):
 def test_class_weights_and_sample_weights_multiply():
     X, y = spread()
     options = {"shuffle": False, "passes": 1}
-    by_class = SureClassifier(class_weight={1: 3.0, 2: 0.0}, **options).fit(X, y)
-    by_row = SureClassifier(**options).fit(
+    by_class = SureClassifier(class_weight={1: 3.0, 2: 0.0}, **options, scale=False).fit(X, y)
+    by_row = SureClassifier(**options, scale=False).fit(
         X, y, sample_weight=np.select([y == 1, y == 2], [3.0, 0.0], 1.0)
     )
     assert fingerprint(by_class) == fingerprint(by_row)
@@ -105,20 +105,20 @@ def test_balanced_weights_use_all_counts_in_fit_and_running_ones_in_a_stream():
     y = np.where(np.arange(60) % 5 == 0, y, 0)
     options = {"shuffle": False, "passes": 1, "projection": "covariance"}
     counts = np.bincount(y)
-    by_row = SureClassifier(**options).fit(X, y, sample_weight=60 / (3 * counts[y]))
-    fitted = SureClassifier(class_weight="balanced", **options).fit(X, y)
+    by_row = SureClassifier(**options, scale=False).fit(X, y, sample_weight=60 / (3 * counts[y]))
+    fitted = SureClassifier(class_weight="balanced", **options, scale=False).fit(X, y)
     assert fingerprint(by_row) == fingerprint(fitted)
 
     running, seen = [], {}
     for n, label in enumerate(y, 1):
         seen[label] = seen.get(label, 0) + 1
         running.append(n / (len(seen) * seen[label]))
-    by_row = SureClassifier(**options).partial_fit(X, y, sample_weight=running)
-    whole = SureClassifier(class_weight="balanced", **options).partial_fit(X, y)
-    pieces = SureClassifier(class_weight="balanced", **options)
+    by_row = SureClassifier(**options, scale=False).partial_fit(X, y, sample_weight=running)
+    whole = SureClassifier(class_weight="balanced", **options, scale=False).partial_fit(X, y)
+    pieces = SureClassifier(class_weight="balanced", **options, scale=False)
     for a in range(0, 60, 7):
         pieces.partial_fit(X[a : a + 7], y[a : a + 7])
-    pieces_one = SureClassifier(class_weight="balanced", **options)
+    pieces_one = SureClassifier(class_weight="balanced", **options, scale=False)
     for x, label in zip(X, y, strict=True):
         pieces_one.learn_one(x, label)
     assert fingerprint(by_row) == fingerprint(whole) == fingerprint(pieces)
@@ -127,11 +127,11 @@ def test_balanced_weights_use_all_counts_in_fit_and_running_ones_in_a_stream():
 
 def test_projection_is_decided_once():
     X, y = spread()
-    assert SureClassifier().fit(X, y).projection_ == "covariance"
-    clf = SureClassifier().fit(sparse.csr_matrix(X), y)
+    assert SureClassifier(scale=False).fit(X, y).projection_ == "covariance"
+    clf = SureClassifier(scale=False).fit(sparse.csr_matrix(X), y)
     assert clf.projection_ == "precision"
     assert clf.partial_fit(X, y).projection_ == "precision"
     assert clf.fit(X, y).projection_ == "covariance"
-    assert SureClassifier(projection="precision").fit(X, y).projection_ == "precision"
-    one = SureClassifier().learn_one(sparse.csr_matrix(X[:1]), 0)
+    assert SureClassifier(projection="precision", scale=False).fit(X, y).projection_ == "precision"
+    one = SureClassifier(scale=False).learn_one(sparse.csr_matrix(X[:1]), 0)
     assert one.projection_ == "precision"

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from surelearn import SureClassifier
 from surelearn.learners.base import settings_of
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_shards import OwnRows, with_weights
-from surelearn.learners.tasks.rows import RowBlock
 from surelearn.merging import Entries
 from surelearn.read import Labels
 from surelearn.rows import rows_of
@@ -33,7 +33,7 @@ def block_of(X, y, span):
 
 
 def started(fit_intercept=True, classes=2, width=100):
-    settings = settings_of(SureClassifier(fit_intercept=fit_intercept))
+    settings = settings_of(SureClassifier(fit_intercept=fit_intercept, scale=False))
     return settings.start(width, np.array(list("abcdef"[:classes])), is_sparse=True)
 
 
@@ -47,7 +47,7 @@ def test_rows_have_the_numbers_of_their_own_features(fit_intercept):
     assert own.entries == Entries(3, 4)
     model = own.model(started(fit_intercept), None)
     assert model.layout.n_features == 3
-    records, rows = own.last(2, 3)
+    records, rows = own.last(2)
     assert records[0].shape == (2, 100)
     assert len(rows) == 2
     assert model.weights.scores(rows).shape == (2, 1)
@@ -78,7 +78,7 @@ def test_sparse_shards_learn_what_dense_ones_do(more, combine):
     y = random.integers(3, size=80)
     params = {"n_shards": 4, "merge_every": None, "projection": "precision", "random_state": 0}
     params |= {"combine": combine, **more}
-    one, other = (SureClassifier(**params).fit(rows, y) for rows in (X, X.toarray()))
+    one, other = (SureClassifier(**params, scale=False).fit(rows, y) for rows in (X, X.toarray()))
     assert one.coef_.tobytes() == other.coef_.tobytes()
     if more.get("rule") != "pa1":
         assert one.sigma_.tobytes() == other.sigma_.tobytes()

@@ -15,9 +15,9 @@ from streaming import bits, model, records, topical, write
 from surelearn import SureClassifier, read
 from surelearn.learners.labels import row_labels
 from surelearn.learners.row_input import with_values
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.row_training import RowTrainable
-from surelearn.learners.tasks.rows import RowBlock
 from surelearn.merging import Evidence
 from surelearn.rows import rows_of
 
@@ -68,13 +68,13 @@ def test_rows_of_numbers(tmp_path):
         for x, k in zip(X, y, strict=True)
     ]
     path = write(tmp_path / "numbers.jsonl", rows)
-    streamed = SureClassifier(random_state=0).fit_stream(path, passes=1)
-    whole = SureClassifier(random_state=0).partial_fit(X, y)
+    streamed = SureClassifier(random_state=0, scale=False).fit_stream(path, passes=1)
+    whole = SureClassifier(random_state=0, scale=False).partial_fit(X, y)
     assert bits(streamed) == bits(whole)
     assert streamed.projection_ == "covariance"
-    cached = SureClassifier(random_state=0).fit_stream(path, passes=4)
+    cached = SureClassifier(random_state=0, scale=False).fit_stream(path, passes=4)
     assert bits(cached) == bits(
-        SureClassifier(random_state=0).fit_stream(path, passes=4, cache_bytes=0)
+        SureClassifier(random_state=0, scale=False).fit_stream(path, passes=4, cache_bytes=0)
     )
 
 
@@ -98,7 +98,7 @@ def test_one_class_nothing_or_wrong_kind_is_refused(tmp_path):
     with pytest.raises(read.BadInput, match="at least one record"):
         model().fit_stream(empty, skip_bad=True)
     with pytest.raises(ValueError, match=r"must be rows of numbers, got texts\. Use SureText"):
-        SureClassifier().fit_stream(one)
+        SureClassifier(scale=False).fit_stream(one)
     with pytest.raises(ValueError, match="checkpoint_every must be rows or a time such as '30s'"):
         model().fit_stream(one, checkpoint_every="soon")
     numbers = write(tmp_path / "n.jsonl", [{"a": 1.0, "label": "x"}])

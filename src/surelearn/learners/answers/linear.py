@@ -30,11 +30,13 @@ from surelearn.learners.feature_names import SIZE, FeatureNames, by_column, dict
 from surelearn.learners.labels import as_labels, classes_of
 from surelearn.learners.readers import NumberReader
 from surelearn.learners.row_input import block_to_fit, labelled_block
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import check_weighted
-from surelearn.learners.tasks.rows import RowBlock, RowModel
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Labels
 from surelearn.rows import dense_row, non_zeros, rows_of, rows_of_dict, sparse_row
+from surelearn.weights import Weights
 
 Array = NDArray[np.float64]
 E = TypeVar("E", bound="Linear")
@@ -108,14 +110,19 @@ class Linear(Probabilistic[RowModel]):
         return _last_column(variances, self.n_features_in_)
 
     def _means(self, name: str) -> NDArray[Any]:
-        means = _check.trained(self._attribute(name).weights, name).means
+        """Means for rows as they are given."""
+        weights = _check.trained(self._attribute(name).weights, name)
+        means = means_of(weights)
+        if weights.units is not None and weights.layout.intercept:
+            columns = slice(len(weights.units.centre))
+            means[:, -1] -= means[:, columns] @ weights.units.centre
         means.flags.writeable = False
         return means
 
     def _variances(self, name: str) -> NDArray[Any]:
         model = self._attribute(name)
         require_variances(self)
-        return _check.trained(model.weights, name).variances
+        return variances_of(_check.trained(model.weights, name))
 
     # -------------------------------------------------------------------- input
 
@@ -189,7 +196,7 @@ class Linear(Probabilistic[RowModel]):
         return rows, n_features, is_sparse, None
 
     def _entries(self, row: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The checked non-zero features and values of one row in any form."""
+        """The checked features and values of one row in any form, without zeros."""
         if hasattr(row, "columns"):  # a frame of one row: its column names must be those of fit
             row = self._validated(row, reset=False)
         self._one(row, "row")
@@ -419,8 +426,8 @@ class Linear(Probabilistic[RowModel]):
         limit = _check.top(top, auto=_TOP if row is None else None)
         intercept = _check.flag("intercept", intercept)
         subject = Subject(
-            weights.means,
-            weights.variances if model.layout.second_order else None,
+            means_of(weights),
+            variances_of(weights) if model.layout.second_order else None,
             reductions.labels_of(model.multiclass, model.classes, model.code),
             model.layout.n_features,
             self._feature_names(names, model.layout.n_features),
@@ -430,7 +437,10 @@ class Linear(Probabilistic[RowModel]):
         if row is not None:
             # Problems have no winner, and of many labels each is asked about.
             best = None if subject.labels is None or model.many_labels else 2
-            return of_row(subject, *self._entries(row), limit, intercept=intercept, best=best)
+            entries = self._entries(row)
+            return of_row(
+                subject, *entries, limit, intercept=intercept, best=best, units=weights.units
+            )
         listed = of_model if label is None else of_label
         found = listed(subject, limit, intercept=intercept)
         return touched(found) if isinstance(subject.names, FeatureNames) else found
@@ -445,6 +455,39 @@ class Linear(Probabilistic[RowModel]):
             return named
         met = self.__dict__.get("_names")
         return self.__dict__.get("feature_names_in_") if met is None else met
+
+
+def means_of(weights: Weights) -> NDArray[Any]:
+    """Means of weights per unit of their columns, the intercept last: that of a row of centres."""
+    means = weights.means
+    return means if weights.units is None else means * _factors(weights)
+
+
+def variances_of(weights: Weights) -> NDArray[Any]:
+    """Their variances or covariances per unit of their columns."""
+    variances = weights.variances
+    if weights.units is None:
+        return variances
+    factors = _factors(weights)
+    if weights.layout.covariance != "full":
+        return variances * factors**2
+    each = np.tile(factors, weights.n_columns)
+    covariances: Array = each[:, np.newaxis] * variances * each
+    return covariances
+
+
+def _factors(weights: Weights) -> Array:
+    assert weights.units is not None
+    return weights.units.per_unit(np.arange(weights.layout.n_rows))
+
+
+def with_model(estimator: E, model: RowModel) -> E:
+    """The estimator with another model of the same classes and features; a twin if it is new."""
+    if model is estimator._model:
+        return estimator
+    twin = estimator._shell()
+    twin._model = model
+    return twin
 
 
 def reads_by_names(estimator: Linear) -> bool:

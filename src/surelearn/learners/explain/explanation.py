@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surelearn import _check
 from surelearn.learners.explain import contributions
 from surelearn.table import Table, word
+from surelearn.units import Units
 
 #: How many lines of a table to list; None: all.
 Top = int | Literal["auto"] | None
@@ -119,15 +120,26 @@ def of_row(
     *,
     intercept: bool = False,
     best: int | None = None,
+    units: Units | None = None,
 ) -> Explanation:
-    """The contribution of each non-zero feature to the margins of a row, or to the `best` few."""
+    """The contribution of each non-zero feature to the margins of a row, or to the `best` few.
+
+    In units of columns a feature contributes by what its value is above the centre.
+    """
+    if units is not None:
+        features, values = units.filled(features, values)
+    given = dict(zip(features.tolist(), values.tolist(), strict=True))
+    if units is not None:
+        values = units.centred(features, values)
     if subject.means.shape[1] > subject.n_features:
         features, values = np.append(features, subject.n_features), np.append(values, 1.0)
     parts = contributions.shares(subject.means, subject.variances, features, values)
     if best is not None:
         parts = contributions.to_best(parts, best)
     parts = contributions.heaviest(parts, top, intercept=subject.n_features, shown=intercept)
-    table = {**_places(subject, parts.weights), "value": parts.value, **_beliefs(parts.weights)}
+    features = parts.weights.feature.tolist()
+    value = np.array([given.get(j, x) for j, x in zip(features, parts.value, strict=True)])
+    table = {**_places(subject, parts.weights), "value": value, **_beliefs(parts.weights)}
     table["margin"] = parts.margin
     if parts.variance is not None:
         table["variance"] = parts.variance

@@ -17,8 +17,9 @@ from surelearn.dual import Dual, DualForm, DualTargets, DualTraining, KernelRows
 from surelearn.kernels import Kernel
 from surelearn.learners import reductions
 from surelearn.learners.settings import Parameter, Params, Settings, checked, converted, optional
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_training import stream_weight
-from surelearn.learners.tasks.rows import ClassModel, RowBlock, stages
+from surelearn.learners.tasks.rows import ClassModel, stages
 from surelearn.training.protocol import Order, Report
 from surelearn.weights import Layout, Tally
 

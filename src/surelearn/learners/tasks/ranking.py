@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from surelearn import _check, _core, constraints, probability, weights
 from surelearn.learners.settings import Parameter, Params, Settings, resolved
 from surelearn.learners.snapshot import copied
+from surelearn.learners.tasks.row_block import Features
 from surelearn.learners.tasks.row_training import RowReader
-from surelearn.learners.tasks.rows import Features
 from surelearn.learners.tasks.structures import (
     StructureTrainable,
     columns_state,

@@ -18,9 +18,10 @@ from surelearn import _check, _core, rules
 from surelearn._workers import Workers
 from surelearn.learners.checks import random_numbers
 from surelearn.learners.label_scoring import indicator
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.row_training import RowTrainable
-from surelearn.learners.tasks.rows import RowBlock, RowModel
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.read import Labels
 from surelearn.training.protocol import Order, Report
 from surelearn.weights import Diagonal, Tally, Targets

@@ -12,8 +12,11 @@ from surelearn import _check, _core, constraints, rules
 from surelearn.decode import LABELS
 from surelearn.learners import reductions
 from surelearn.learners.settings import PARAMETERS, Parameter, Params, Settings, resolved
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.read import Labels
+from surelearn.training.shards import spans
+from surelearn.units import ColumnScale
 from surelearn.weights import Layout, fits
 
 #: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
@@ -72,6 +75,7 @@ class RowSettings(Settings):
             own |= {"multiclass": "joint", "covariance": "diagonal", "projection": "auto"}
             own |= {"dtype": "float64", "n_shards": 1}
         cost = own.setdefault("cost", None)
+        own.setdefault("scale", False)
         super().complete()
         if not by_rule:
             if "C" in own:  # 1 / (1 / C) may be another number
@@ -104,7 +108,30 @@ class RowSettings(Settings):
             self.check_many_labels()
         how, none = LABELS if many else self.multiclass, np.zeros(0, dtype=np.int64)
         layout, projection = self.layout(n_features), self.resolved(is_sparse)
-        return RowModel(layout, self.initial_variance, projection, none, multiclass=how)
+        scale = self.new_scale(n_features, is_sparse=is_sparse)
+        variance = self.initial_variance
+        return RowModel(layout, variance, projection, none, multiclass=how, scale=scale)
+
+    def new_scale(self, n_features: int, *, is_sparse: bool) -> ColumnScale | None:
+        """The scale of columns of no rows; None: they are learnt as they are.
+
+        Without an intercept nothing takes what a centre took. Zeros of sparse rows stay zeros.
+        """
+        if self.scale is False or (is_sparse and self.scale == "auto"):
+            return None
+        centred = self.fit_intercept and not is_sparse
+        return ColumnScale.new(n_features, centred=centred, whole=not is_sparse)
+
+    def scale_of(self, block: RowBlock, n_features: int) -> ColumnScale | None:
+        """The scale of all rows of `fit`, united of those of its shards."""
+        scale = self.new_scale(n_features, is_sparse=block.is_sparse)
+        if scale is None:
+            return None
+        parts = []
+        for begin, end in spans(block.size, self.n_shards):
+            parts.append(scale.blank())
+            parts[-1].count(block.rows, begin, end)
+        return ColumnScale.united(parts)
 
     def check_many_labels(self) -> None:
         """Raise for settings that rows of many labels cannot have."""
@@ -188,6 +215,8 @@ class RowSettings(Settings):
             self.check_many_labels()
         else:
             _check.same("multiclass", model.multiclass, self.multiclass)
+        if self.scale != "auto":
+            _check.same("scale", model.scale is not None, self.scale)
         super().check_fits(model)
 
 

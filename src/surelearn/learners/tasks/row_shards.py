@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from surelearn.learners.label_scoring import scorer_of
-from surelearn.learners.tasks.rows import RowBlock, RowModel
+from surelearn.learners.tasks.row_block import RowBlock
+from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import (
     Entries,
     Evidence,
@@ -27,6 +27,7 @@ from surelearn.read import Labels
 from surelearn.rows import rows_of
 from surelearn.training.held_out import HeldOut, warn_if_worse
 from surelearn.training.shards import Shard, spans
+from surelearn.units import Units
 from surelearn.weights import Diagonal
 
 if TYPE_CHECKING:
@@ -97,20 +98,14 @@ class OwnRows(NamedTuple):
         counts = model.counts - start.counts
         return ShardState.of(model, start, counts, features=self.features, entries=self.entries)
 
-    def last(self, n: int, n_features: int) -> tuple[tuple[Any, Labels], Any]:
+    def last(self, n: int) -> tuple[tuple[Any, Labels], Any]:
         """The last n records, and their rows for weights of so many own features."""
         _, end = _span(self.given)
         some = slice(end - n, end)
         X = self.given.X[some]
         records = X, self.given.labels.take(some)
-        if self.features is None:
-            return records, rows_of(X)
-        tidy = X.copy()
-        tidy.sum_duplicates()
-        tidy.eliminate_zeros()
-        places = np.searchsorted(self.features, tidy.indices)
-        own = sparse.csr_matrix((tidy.data, places, tidy.indptr), shape=(n, n_features))
-        return records, rows_of(own)
+        _, end = _span(self.block)
+        return records, self.block.rows.part(end - n, end)
 
 
 def _span(block: RowBlock) -> tuple[int, int]:
@@ -157,6 +152,7 @@ class RowShards:
         self.settings = settings
         self.model = model
         self.held: list[tuple[Any, Labels]] = []  # rows that no merged part has learnt
+        self.units: Units | None = None  # that the model, but not these rows, is in
         self._own: OwnRows | None = None  # of a shard
 
     @abstractmethod
@@ -180,7 +176,7 @@ class RowShards:
         state: Any = own.state(model, start) if in_order else model.merge_state(how, start=start)
         if not held:
             return state
-        records, rows = own.last(held, model.layout.n_features)
+        records, rows = own.last(held)
         right = scorer_of(model, self.settings.rule).right(rows, records[1])
         return replace(state, held=(HeldOut(records, right),))
 
@@ -198,7 +194,8 @@ class RowShards:
         """Where the model is right."""
         assert self.model is not None
         X, labels = records
-        return scorer_of(self.model, self.settings.rule).right(rows_of(X), labels)
+        rows = rows_of(X) if self.units is None else self.units.of(rows_of(X))
+        return scorer_of(self.model, self.settings.rule).right(rows, labels)
 
 
 def cut(whole: RowTrainable, block: RowBlock) -> list[Shard]:

@@ -21,6 +21,7 @@ from surelearn.learners.answers.linear import (
     merged_into,
     put_rows_model,
     reader_of,
+    with_model,
 )
 from surelearn.learners.answers.lines import Lines, Prediction
 from surelearn.learners.answers.many_labels import (
@@ -45,6 +46,8 @@ from surelearn.learners.file_parts import (
     prior_in,
     prior_out,
     put_names,
+    scale_in,
+    scale_out,
     touched,
     weights_out,
     whole,
@@ -55,7 +58,7 @@ from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
 from surelearn.learners.task import Progress, Shown, Task, ahead, merged_names, refuse_class
 from surelearn.learners.tasks.row_settings import RowSettings
-from surelearn.learners.tasks.rows import RowModel
+from surelearn.learners.tasks.rows import RowModel, in_common_units
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch, Source
 from surelearn.training.stream import StreamProgress
@@ -141,6 +144,10 @@ class RowTask(Task):
             settings["code"] = code_out(model.code)
         if model.weights is not None:
             settings["weights"], tensors = weights_out(model.weights)
+        if model.scale is not None:
+            units = model.scale.units if model.weights is None else model.weights.units
+            settings["scale"], more = scale_out(model.scale, units)
+            tensors |= more
         reader = reader_of(estimator)
         documents, words = reader.documents(), reader.words()
         if documents is not None:
@@ -194,6 +201,13 @@ class RowTask(Task):
         for model in fitted:
             check_settings(model)
         merged_names(fitted)
+
+    def merged(self, models: Sequence[Any], how: Way) -> Any:
+        self.check_alike(models)
+        fitted = [model for model in models if is_fitted(model)]
+        own = iter(in_common_units([model.model_ for model in fitted]))
+        alike = [with_model(model, next(own)) if is_fitted(model) else model for model in models]
+        return super().merged(alike, how)
 
     def state(self, estimator: Any, how: Way, *, like: Any) -> MergeState:
         if is_fitted(estimator):
@@ -467,8 +481,11 @@ def _model(
         multiclass=multiclass,
         code=class_code_in(fields, multiclass, len(classes)),
     )
+    if fields.has("scale"):
+        model.scale = scale_in(fields.inner("scale"), tensors, layout.n_features)
     if reductions.n_columns_of(multiclass, len(classes), model.code):
         model.weights = _weights(fields.inner("weights"), model, tensors, budget)
+        model.weights.units = None if model.scale is None else model.scale.units
     return model
 
 

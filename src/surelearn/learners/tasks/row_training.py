@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, Self
 
@@ -14,6 +14,7 @@ from surelearn.learners import reductions
 from surelearn.learners.calibration import Follower, kept_in_block
 from surelearn.learners.label_scoring import scorer_of
 from surelearn.learners.scoring import MeanScorer
+from surelearn.learners.tasks.row_block import Features, RowBlock
 from surelearn.learners.tasks.row_settings import (
     RowSettings,
     balanced_stream,
@@ -22,18 +23,13 @@ from surelearn.learners.tasks.row_settings import (
     times,
 )
 from surelearn.learners.tasks.row_shards import RowShards
-from surelearn.learners.tasks.rows import (
-    ClassModel,
-    Features,
-    RowBlock,
-    RowModel,
-    union_of_labels,
-)
+from surelearn.learners.tasks.rows import ClassModel, RowModel, union_of_labels
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch as Records
 from surelearn.read import Labels, Source
 from surelearn.training.held_out import warn_if_worse
 from surelearn.training.protocol import Order, Packed, Refused, Report
+from surelearn.units import ColumnScale
 
 
 class RowReader(Protocol):
@@ -249,7 +245,7 @@ class RowTrainable(RowShards):
     ) -> None:
         """Learn a block of a stream, or a part of one, and count its documents."""
         with self._weighed(block.rows, self.model, counting=counting) as weighed:
-            part = block._replace(rows=weighed)
+            part = block._replace(rows=weighed, is_new=counting)
             self._learn(part, order, number=number, starts_pass=starts_pass, report=None)
 
     def _follow(self, block: RowBlock, kept: NDArray[np.int64]) -> None:
@@ -326,7 +322,7 @@ class RowTrainable(RowShards):
     def absorb(self, model: RowModel, block: RowBlock) -> None:
         """Continue from `model` with rows that may have new classes, counting their documents."""
         with self._weighed(block.rows, model, counting=True) as rows:
-            block = self._balanced(model, block._replace(rows=rows))
+            block = self._balanced(model, block._replace(rows=rows, is_new=True))
             model.absorb(self.settings.method, block, publish=self._publish)
 
     def _balanced(self, model: RowModel, block: RowBlock) -> RowBlock:
@@ -364,6 +360,16 @@ class RowTrainable(RowShards):
     def fork(self, model: RowModel | None = None, *, threads: int = 1) -> RowTrainable:
         settings = self.settings.but(method=self.settings.method._replace(threads=threads))
         return RowTrainable(settings, self.reader.fork(), model, declared=self._declared)
+
+    def align(self, shards: Sequence[RowTrainable]) -> None:
+        start = None if self.model is None else self.model.scale
+        parts = [one.model.scale.since(start) for one in shards if one.model and one.model.scale]
+        if not parts:
+            return
+        units = ColumnScale.united(parts if start is None else [start, *parts]).units
+        for one in (self, *shards):
+            if one.model is not None and one.model.scale is not None:
+                one.model = one.model.in_scale(one.model.scale.in_use(units))
 
     def state(self, how: Way, start: RowModel | None = None) -> MergeState:
         model = self.untrained(is_sparse=False) if self.model is None else self.model

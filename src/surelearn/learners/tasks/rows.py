@@ -7,22 +7,24 @@ a lock in C++.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from surelearn import _check, _core
 from surelearn.decode import LABELS, Code, columns_of
 from surelearn.learners import reductions
 from surelearn.learners.snapshot import copied
+from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Labels, spans_of
 from surelearn.training.protocol import UpdateMethod, refused
+from surelearn.units import ColumnScale
 from surelearn.weights import (
     Diagonal,
     Full,
@@ -35,87 +37,6 @@ from surelearn.weights import (
 
 #: Rows between two reports of progress.
 _REPORT = 1 << 20
-
-
-class Features(NamedTuple):
-    """The rows of a block, as arrays that a cache can store."""
-
-    arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
-    n_features: int
-    names: _core.Names | None = None  # words that occur in the rows
-
-    @property
-    def is_sparse(self) -> bool:
-        return len(self.arrays) > 1
-
-    def rows(self) -> _core.Rows:
-        """The checked rows of the core."""
-        if self.is_sparse:
-            starts, features, values = self.arrays
-            rows = _core.Rows.csr(starts, features, values, self.n_features)
-        else:
-            rows = _core.Rows.dense(self.arrays[0])
-        _check.sound_rows(rows.fault)
-        return rows
-
-
-class RowBlock(NamedTuple):
-    """Labelled rows as the core wants them; rows of weight zero have been dropped.
-
-    Parameters
-    ----------
-    rows : Rows or KernelRows
-        Rows of the core; None for an empty block.
-    labels : Labels
-    weight : ndarray or None
-    X : matrix, optional
-        The matrix behind the rows; None for one row, and in a stream.
-    numbers : ndarray, optional
-        The row numbers in the user's X, if rows were dropped.
-    span : tuple of int, optional
-        Which of the rows belong to the block; None: all.
-    features : Features, optional
-        The arrays behind all rows of a block of a stream.
-    named : optional
-        Where the names in the rows are, for those who remember them once learnt.
-    """
-
-    rows: Any
-    labels: Labels
-    weight: NDArray[np.float64] | None
-    X: Any = None
-    numbers: NDArray[np.int64] | None = None
-    span: tuple[int, int] | None = None
-    features: Features | None = None
-    named: Any = None
-
-    @property
-    def is_sparse(self) -> bool:
-        return bool(issparse(self.X)) if self.features is None else self.features.is_sparse
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.labels.n_rows if self.span is None else self.span[1] - self.span[0]
-
-    def part(self, begin: int, end: int) -> RowBlock:
-        """The rows of a stretch of a block of a stream, in place."""
-        return self._some(self.rows.part(begin, end), slice(begin, end))
-
-    def take(self, numbers: NDArray[np.int64]) -> RowBlock:
-        """Copies of some rows of a block of a stream."""
-        return self._some(self.rows.take(numbers), numbers)
-
-    def _some(self, rows: _core.Rows, which: Any) -> RowBlock:
-        weight = None if self.weight is None else self.weight[which]
-        return self._replace(rows=rows, labels=self.labels.take(which), weight=weight, span=None)
-
-    @classmethod
-    def read(
-        cls, features: Features, labels: Labels, weight: NDArray[np.float64] | None
-    ) -> RowBlock:
-        """A block of a stream."""
-        return cls(features.rows(), labels, weight, features=features)
 
 
 class ClassModel:
@@ -209,6 +130,8 @@ class RowModel(ClassModel):
         The code of the classes; None if they are learnt together or fewer than three.
     records_learnt : int
         Rows learnt since the model was made or loaded, in all passes.
+    scale : ColumnScale or None
+        The moments of columns that are learnt in units of their spread.
     """
 
     layout: Layout
@@ -222,6 +145,7 @@ class RowModel(ClassModel):
     multiclass: reductions.Multiclass = "joint"
     code: Code | None = None
     records_learnt: int = 0
+    scale: ColumnScale | None = None
 
     @cached_property
     def _all_known(self) -> NDArray[np.uint8]:
@@ -240,8 +164,15 @@ class RowModel(ClassModel):
         start: RowModel | None = None,
     ) -> MergeState:
         """What merging needs from this model, which was trained from `start`."""
-        state = MergeState.of_learnt(self, how, words=words, start=start)
-        return replace(state, documents=documents)
+        scale = self.scale
+        if start is not None and start.scale is not None and scale is not None:
+            learnt = self.in_scale(scale.in_use(start.scale.units))
+            state = MergeState.of_learnt(learnt, how, words=words, start=start)
+            scale = learnt.scale and learnt.scale.since(start.scale)
+        else:
+            state = MergeState.of_learnt(self, how, words=words, start=start)
+        scales = () if scale is None or not scale.n_rows else (scale,)
+        return replace(state, documents=documents, scales=scales)
 
     @classmethod
     def merged(
@@ -267,21 +198,31 @@ class RowModel(ClassModel):
             updates=found.updates,
             multiclass=total.multiclass,
             code=code,
-        ).with_classes(found.classes)
+        )
+        scale = total.result_scale(prior)
+        if scale is not None:
+            if model.weights is not None:
+                model.weights.units = total.units(prior)
+            model = model.in_scale(scale)
+        model = model.with_classes(found.classes)
         model.counts = found.counts
         return model
 
     def copy(self) -> RowModel:
         """An independent copy: training it does not change this model."""
         counts, mistakes = self.counts.copy(), list(self.mistakes)
-        return replace(self, weights=copied(self.weights), counts=counts, mistakes=mistakes)
+        scale = None if self.scale is None else self.scale.copy()
+        weights = copied(self.weights)
+        return replace(self, weights=weights, counts=counts, mistakes=mistakes, scale=scale)
 
     def _weights_for(self, places: list[int], code: Code | None) -> Diagonal | Full | None:
         n_columns = reductions.n_columns_of(self.multiclass, len(places), code)
         if n_columns == 0:
             return None
         if self.weights is None:
-            return weights_of(self.layout, n_columns, self.initial_variance)
+            weights = weights_of(self.layout, n_columns, self.initial_variance)
+            weights.units = None if self.scale is None else self.scale.units
+            return weights
         columns = columns_of(self.multiclass, places, len(self.classes))
         return self._one_a_class(self.weights).grown(columns)
 
@@ -307,7 +248,42 @@ class RowModel(ClassModel):
         span = span or block.span or (0, block.size)
         if span[0] < span[1]:
             targets = self.targets(method, block, order=order, known=known)
-            self.learn_span(method, block, targets, span, report=report)
+            if self.scale is None or not block.is_new:
+                self.learn_span(method, block, targets, span, report=report)
+                return
+            rows = block.rows if order is None else block.rows.take(order)
+            begin, end = span
+            while begin < end:
+                with self._counting(rows, begin, end) as stop:
+                    self.learn_span(method, block, targets, (begin, stop), report=report)
+                begin = stop
+
+    @contextmanager
+    def _counting(self, rows: _core.Rows, begin: int, end: int) -> Iterator[int]:
+        """Learn rows inside, up to the number given, and count them for the scale of columns.
+
+        Rows that are not learnt are not counted, and change no units.
+        """
+        assert self.scale is not None
+        scale, weights, learnt = self.scale, self.weights, self.records_learnt
+        self.scale, most, counted = scale.stretch(rows, begin)
+        if weights is not None and self.scale is not scale:
+            self.weights = weights.in_units(self.scale.units)
+        try:
+            yield min(end, begin + most)
+        finally:
+            n = self.records_learnt - learnt
+            if n:
+                self.scale.count(rows, begin + counted, begin + n)
+            else:
+                self.scale, self.weights = scale, weights
+
+    def in_scale(self, scale: ColumnScale) -> RowModel:
+        """This model with another scale of columns, whose units come into use."""
+        weights = self.weights
+        if weights is not None and weights.units is not scale.units:
+            weights = weights.in_units(scale.units)
+        return replace(self, weights=weights, scale=scale)
 
     def targets(
         self,
@@ -328,6 +304,19 @@ class RowModel(ClassModel):
         return Targets(
             codes, block.weight, order, known, cost, self._entries, missed, starts=starts
         )
+
+    def scale_by(self, scale: ColumnScale) -> None:
+        """Read rows as they are given from now on; they were learnt in the units of `scale`."""
+        assert self.weights is not None
+        self.scale, self.weights.units = scale, scale.units
+
+    def unscaled(self) -> RowModel:
+        """A copy that reads rows in the units of its scale."""
+        model = self.copy()
+        model.scale = None
+        if model.weights is not None:
+            model.weights.units = None
+        return model
 
     def learn_span(
         self,
@@ -370,6 +359,13 @@ class RowModel(ClassModel):
 
         `place` is the position of its class, or an ascending array of those of its labels.
         """
+        if self.scale is None:
+            self._learn_row(method, row, place, weight)
+            return
+        with self._counting(row, 0, 1):
+            self._learn_row(method, row, place, weight)
+
+    def _learn_row(self, method: Method, row: _core.Rows, place: Any, weight: float) -> None:
         weights = _check.trained(self.weights, "learning")
         if self.code is None and not self.many_labels:
             tally, stopped = weights.learn_row(method, row, place, weight)
@@ -429,6 +425,15 @@ class RowModel(ClassModel):
             return stages(self.classes, block.labels)
         every = union_of_labels(self.classes, block.labels.seen)
         return iter([Stage((0, block.size), self.classes, every)])
+
+
+def in_common_units(models: Sequence[RowModel]) -> list[RowModel]:
+    """Models of which some have scaled columns, all in the units of the rows of all."""
+    scales = [one.scale for one in models if one.scale is not None and one.scale.n_rows]
+    if not scales:
+        return list(models)
+    units = ColumnScale.united(scales).units
+    return [one if one.scale is None else one.in_scale(one.scale.in_use(units)) for one in models]
 
 
 class Stage(NamedTuple):

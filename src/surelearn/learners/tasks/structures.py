@@ -294,6 +294,9 @@ class StructureTrainable:
         model = self.settings.untrained() if self.model is None else self.model
         return StructureMergeState.of(model, how)
 
+    def align(self, shards: Sequence[Any]) -> None:
+        pass  # features of structures have no units
+
     def take(self, total: Any, prior: Any = None, *, threads: int = 1) -> None:
         if self._same_space:
             self.model = with_merged(self.model, total.merged(prior, threads=threads))

@@ -1,0 +1,263 @@
+r"""Numbers in their own units: running moments of columns, and what weights learn on.
+
+Of a column with mean :math:`c_j` and mean square about it :math:`s_j`, a model learns
+
+.. math:: z_j = (x_j - c_j) / \sqrt{s_j d}
+
+where d columns vary. The prior variance a of a weight is then a / (s_j d) in the column's own unit:
+the margin of a typical row has prior variance a, whatever the units are. Must not know models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from surelearn import _check, _core
+
+__all__ = ["ColumnScale", "Units", "dense_in_units", "runs_in_units", "same_units"]
+
+Array = NDArray[np.float64]
+
+#: New moments come into use when the rows have grown by a sixteenth, or by one.
+_GROWTH = 16
+
+
+class Units(NamedTuple):
+    """Units of the first columns: a value x is learnt as z = (x - centre) * factor.
+
+    Parameters
+    ----------
+    centre, factor : ndarray of float64 of shape (n_columns,)
+        A factor of 0 leaves out a column that has not varied yet.
+    whole : bool
+        Whether values that are not stored are zeros like others; otherwise they are missing, and
+        learnt as the centre.
+    """
+
+    centre: Array
+    factor: Array
+    whole: bool
+
+    def of(self, rows: _core.Rows) -> _core.Rows:
+        """Rows in these units."""
+        found = rows.in_units(*self)
+        _check.sound_rows(found.fault)
+        return found
+
+    def matrix(self, X: Any) -> Any:
+        """A copy of a checked dense or CSR matrix in these units."""
+        X = X.copy()
+        if issparse(X):
+            inside = X.indices < len(self.factor)
+            columns = X.indices[inside]
+            X.data[inside] = (X.data[inside] - self.centre[columns]) * self.factor[columns]
+        else:
+            X[...] = (X - self.centre) * self.factor
+        return X
+
+    def centred(self, features: NDArray[np.int64], values: Array) -> Array:
+        """What is left of the values of some features less their centres."""
+        inside = features < len(self.centre)
+        return values - np.where(inside, self.centre[np.where(inside, features, 0)], 0.0)
+
+    def filled(self, features: NDArray[np.int64], values: Array) -> tuple[NDArray[np.int64], Array]:
+        """Ascending features of a row and their values, with zeros where these are centred."""
+        if not self.whole:
+            return features, values
+        every = np.zeros(len(self.centre))
+        every[features] = values
+        return np.arange(len(every)), every
+
+    def per_unit(self, features: NDArray[np.int64]) -> Array:
+        """The factors of some features; 1 beyond the columns."""
+        inside = features < len(self.factor)
+        return np.where(inside, self.factor[np.where(inside, features, 0)], 1.0)
+
+    def shift(self, before: Units, features: NDArray[np.int64]) -> Array:
+        """How far the centres of some features are from where they were before, in these units."""
+        moved = before.centred(features, np.zeros(len(features)))
+        return (moved - self.centred(features, np.zeros(len(features)))) * self.per_unit(features)
+
+
+@dataclass
+class ColumnScale:
+    """Moments of columns that are learnt in units of their spread.
+
+    Parameters
+    ----------
+    n, mean, square : ndarray of float64 of shape (n_columns,)
+        The number of values that each column has had, their mean and sum of squares about it.
+    centred : bool
+        Whether the centre moves with the mean; otherwise it is 0.
+    whole : bool
+        As of `Units`.
+    n_rows : int
+        Rows counted.
+    due : int
+        The number of the row at which new moments come into use, counted from 1.
+    units : Units
+        What is in use.
+    """
+
+    n: Array
+    mean: Array
+    square: Array
+    centred: bool
+    whole: bool
+    units: Units
+    n_rows: int = 0
+    due: int = 1
+
+    @classmethod
+    def new(cls, n_columns: int, *, centred: bool, whole: bool) -> Self:
+        n, mean, square, centre, factor = np.zeros((5, n_columns))
+        return cls(n, mean, square, centred, whole, Units(centre, factor, whole))
+
+    def copy(self) -> Self:
+        """The same with arrays of its own."""
+        return replace(self, n=self.n.copy(), mean=self.mean.copy(), square=self.square.copy())
+
+    def blank(self) -> Self:
+        """The scale of no rows."""
+        return type(self).new(len(self.n), centred=self.centred, whole=self.whole)
+
+    def count(self, rows: _core.Rows, begin: int, end: int) -> None:
+        """Take in some rows; what is in use stays as it is. Values beyond 1e150 count as 1e150."""
+        rows.add_moments(begin, end, self.n, self.mean, self.square, self.centred)
+        self.n_rows += end - begin
+
+    def stretch(self, rows: _core.Rows, begin: int) -> tuple[Self, int, int]:
+        """The scale by which rows are learnt from `begin` on; how many of them; how many it counts.
+
+        New moments include the row at which they come into use. So rows that come one by one or in
+        blocks are learnt in the same units.
+        """
+        if self.n_rows + 1 < self.due:
+            return self, self.due - 1 - self.n_rows, 0
+        grown = self.copy()
+        grown.count(rows, begin, begin + 1)
+        grown.use()
+        return grown, grown.due - grown.n_rows, 1
+
+    def use(self) -> None:
+        """Take the moments so far into use."""
+        self.units = self.found()
+        self.due = self.n_rows + max(1, self.n_rows // _GROWTH)
+
+    def found(self) -> Units:
+        """The units that follow from the moments so far."""
+        varied = self.square > 0
+        spread = np.where(varied, self.square, 1.0) / np.maximum(self.n, 1.0)
+        # Values in a typical row: columns that vary, or values other than 0 of sparse rows.
+        d = (
+            float(varied.sum())
+            if self.centred or self.whole
+            else float(self.n.sum()) / max(1, self.n_rows)
+        )
+        factor = np.where(varied, 1.0 / np.sqrt(spread * max(d, 1.0)), 0.0)
+        return Units(np.where(varied, self.mean, 0.0), factor, self.whole)
+
+    def since(self, start: ColumnScale | None) -> ColumnScale:
+        """The moments of the rows after `start`, from which this one went on."""
+        if start is None:
+            return self
+        n = self.n - start.n
+        new = np.maximum(n, 1.0)
+        mean = np.where(n > 0, (self.n * self.mean - start.n * start.mean) / new, 0.0)
+        between = start.n * n / np.maximum(self.n, 1.0) * np.square(start.mean - mean)
+        square = np.maximum(0.0, self.square - start.square - between)
+        n_rows = self.n_rows - start.n_rows
+        return replace(self, n=n, mean=mean, square=square, n_rows=n_rows)
+
+    def in_use(self, units: Units) -> ColumnScale:
+        """The same moments with other units in use."""
+        return replace(self, units=units)
+
+    @classmethod
+    def united(cls, scales: Sequence[Self]) -> Self:
+        """The scale of the rows of all, in use; their order changes no bit."""
+        first = scales[0]
+        for other in scales[1:]:
+            _check.agree("number of scaled columns", len(first.n), len(other.n))
+        n = np.sum([one.n for one in scales], axis=0)
+        mean = _exact([one.n * one.mean for one in scales]) / np.maximum(n, 1.0)
+        spread = [one.n * np.square(one.mean - mean) for one in scales]
+        square = _exact([one.square for one in scales] + spread)
+        result = replace(first, n=n, mean=mean, square=square)
+        result.n_rows = sum(one.n_rows for one in scales)
+        result.use()
+        return result
+
+
+def same_units(one: ColumnScale, other: ColumnScale) -> bool:
+    """Whether what is in use is the same."""
+    a, b = one.units, other.units
+    alike = np.array_equal(a.centre, b.centre) and np.array_equal(a.factor, b.factor)
+    return alike and a.whole == b.whole
+
+
+def runs_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict[str, Any]:
+    r"""The runs of diagonal weights in other units, their evidence unchanged.
+
+    .. math:: \lambda' = 1/a + r^2 (\lambda - 1/a), \qquad \mu' = \mu\, r \lambda / \lambda',
+        \qquad b' = b + \sum_j \mu'_j f'_j (c'_j - c_j)
+
+    with factors f, r = f'/f and centres c. A column that has not varied has no evidence.
+    """
+    layout, K, features = state["layout"], state["n_columns"], state["features"]
+    if not len(features):
+        return {}
+    second_order, averaged = layout["second_order"], layout["averaged"]
+    columns = features[features < layout["n_features"]]
+    has_intercept = len(columns) < len(features)  # every row moves it
+    old, new = before.per_unit(columns), units.per_unit(columns)
+    moved = np.flatnonzero((old > 0) & (new > 0))
+    ratio = (new[moved] / old[moved])[:, np.newaxis]
+    cells = state["cells"].astype(np.float64)
+    parts = cells.reshape(len(features), -1, K)
+    own, growth = parts[moved], np.ones((len(moved), K))
+    if second_order:
+        prior, precision = 1 / state["prior"], 1 / own[:, 1]
+        now = prior + ratio**2 * (precision - prior)
+        own[:, 1], growth = 1 / now, precision / now
+    shift = units.shift(before, columns[moved])[:, np.newaxis]
+    for part in [0, *[parts.shape[1] - 1] * averaged]:  # means, and sums for averages
+        own[:, part] *= ratio * growth
+        if has_intercept:
+            parts[-1, part] += (own[:, part] * shift).sum(axis=0)
+    parts[moved] = own
+    return {"cells": cells.reshape(state["cells"].shape).astype(layout["dtype"])}
+
+
+def dense_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict[str, Any]:
+    """The same of a full covariance: matrices in place of numbers."""
+    layout, K = state["layout"], state["n_columns"]
+    n, has_intercept = layout["n_features"], layout["intercept"]
+    features = np.arange(n)
+    old, new = before.per_unit(features), units.per_unit(features)
+    moved = np.flatnonzero((old > 0) & (new > 0))
+    ratio = np.ones((K, n + has_intercept))
+    ratio[:, moved] = new[moved] / old[moved]
+    ratio = ratio.ravel()
+    precision = np.linalg.inv(state["sigma"].astype(np.float64))
+    prior = np.eye(len(ratio)) / state["prior"]
+    sigma = np.linalg.inv(prior + ratio[:, np.newaxis] * (precision - prior) * ratio)
+    vectors = state["means"].astype(np.float64).reshape(-1, len(ratio)).T
+    vectors = np.ascontiguousarray((sigma @ (ratio[:, np.newaxis] * (precision @ vectors))).T)
+    if has_intercept:
+        blocks = vectors.reshape(-1, K, n + 1)
+        blocks[:, :, -1] += blocks[:, :, moved] @ units.shift(before, moved)
+    means = vectors.reshape(state["means"].shape).astype(layout["dtype"])
+    return {"means": means, "sigma": ((sigma + sigma.T) / 2).astype(layout["dtype"])}
+
+
+def _exact(parts: list[Array]) -> Array:
+    """Sums of columns, rounded once."""
+    return np.array([math.fsum(column) for column in zip(*parts, strict=True)])

@@ -1,0 +1,393 @@
+"""Numbers in their own units: against a slow model in the unit of each column, and its laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import surelearn
+from surelearn import SureClassifier, merge, rules
+from surelearn.learners.tasks.rows import RowModel
+from surelearn.merging import MergeState
+from surelearn.units import ColumnScale, Units, same_units
+
+UNITS = 10.0 ** np.array([-6, 3, 0, 6, -2])
+KINDS = [
+    {},
+    {"rule": "arow", "dtype": "float64"},
+    {"average": True},
+    {"rule": "pa1"},
+    {"covariance": "full", "dtype": "float64"},
+    {"covariance": "full", "average": True},
+    {"fit_intercept": False},
+    {"multiclass": "ovr"},
+    {"initial_variance": 3.0},
+]
+
+
+def table(n: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of unlike units, means and spreads; the last one seldom varies."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 5)) * [1, 1e-3, 50, 7, 1] + [3, 0, -200, 1e3, 0]
+    X[:, 4] = random.random(n) < 0.1
+    scores = (X[:, :3] - X[:, :3].mean(axis=0)) @ random.standard_normal((3, classes))
+    return X, (scores + random.standard_normal((n, classes))).argmax(axis=1)
+
+
+class Slow:
+    """AROW for two classes in the units of the columns; `algorithms.md`, section 13.
+
+    Means, precisions and an intercept as plain loops. New moments come into use at rows 1 to 16,
+    and then whenever the rows have grown by a sixteenth.
+    """
+
+    def __init__(self, n_features: int, a: float = 1.0, r: float = 1.0) -> None:
+        self.a, self.r, self.rows, self.due = a, r, [], 1
+        self.mu, self.b = np.zeros(n_features), 0.0
+        self.evidence, self.lambda_b = np.zeros(n_features), 1 / a
+        self.centre, self.prior = np.zeros(n_features), np.zeros(n_features)
+
+    def learn(self, x: np.ndarray, y: int) -> None:
+        self.rows.append(x)
+        if len(self.rows) == self.due:
+            self.rescale(np.array(self.rows))
+            self.due += max(1, len(self.rows) // 16)
+        precision = self.prior + self.evidence
+        varied = self.prior > 0
+        z = np.where(varied, x - self.centre, 0.0)
+        sigma = np.where(varied, 1 / np.where(varied, precision, 1), 0.0)
+        margin = y * (self.mu @ z + self.b)
+        variance = z @ (sigma * z) + 1 / self.lambda_b
+        if margin >= 1:
+            return
+        beta = 1 / (variance + self.r)
+        self.mu += (1 - margin) * beta * y * sigma * z
+        self.b += (1 - margin) * beta * y / self.lambda_b
+        self.evidence += z**2 / self.r
+        self.lambda_b += 1 / self.r
+
+    def rescale(self, X: np.ndarray) -> None:
+        spread = ((X - X.mean(axis=0)) ** 2).mean(axis=0)
+        prior = spread * np.count_nonzero(spread) / self.a
+        centre = np.where(spread > 0, X.mean(axis=0), 0.0)
+        before, after = self.prior + self.evidence, prior + self.evidence
+        known = self.prior > 0
+        self.mu[known] *= before[known] / after[known]
+        self.b += self.mu[known] @ (centre - self.centre)[known]
+        self.prior, self.centre = prior, centre
+
+    def decide(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.centre) @ self.mu + self.b
+
+
+def test_the_running_form_is_that_of_the_slow_model():
+    X, y = table(120, 2)
+    X[:20, 4] = 0.0  # has not varied for a while
+    slow = Slow(5, a=2.0)
+    clf = SureClassifier(
+        rules.AROW(r=1.0), initial_variance=2.0, dtype="float64", projection="precision"
+    )
+    for x, label in zip(X, y, strict=True):
+        slow.learn(x, 2 * int(label) - 1)
+        clf.partial_fit(x[np.newaxis], [label], classes=[0, 1])
+    np.testing.assert_allclose(clf.decision_function(X), slow.decide(X), rtol=1e-9)
+    np.testing.assert_allclose(clf.coef_[0], slow.mu, rtol=1e-9)
+    np.testing.assert_allclose(clf.sigma_[0], 1 / (slow.prior + slow.evidence), rtol=1e-9)
+
+
+@pytest.mark.parametrize("params", KINDS)
+def test_a_fit_is_that_of_standardised_columns(params):
+    """Over the root of their number, by the moments of all rows."""
+    X, y = table()
+    deviation = X.std(axis=0) if params.get("fit_intercept", True) else np.sqrt((X**2).mean(axis=0))
+    centre = X.mean(axis=0) if params.get("fit_intercept", True) else 0.0
+    Z = (X - centre) / (deviation * np.sqrt(5))
+    clf = SureClassifier(**params, random_state=0).fit(X, y)
+    want = SureClassifier(**params, random_state=0, scale=False).fit(Z, y)
+    scores = clf.decision_function(X)
+    np.testing.assert_allclose(scores, want.decision_function(Z), rtol=1e-5, atol=1e-6)
+    assert clf.temperature_ == pytest.approx(want.temperature_) if "rule" not in params else True
+    np.testing.assert_allclose(scores, X @ clf.coef_.T + clf.intercept_, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize("params", KINDS)
+def test_no_unit_changes_an_answer(params, n_shards):
+    X, y = table()
+
+    def answers(X):
+        clf = SureClassifier(**params, random_state=0, n_shards=n_shards).fit(X, y)
+        return clf.decision_function(X)
+
+    np.testing.assert_allclose(answers(X * UNITS), answers(X), rtol=1e-6, atol=1e-7)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.sampled_from(KINDS))
+def test_any_cutting_of_a_stream_gives_the_same_bits(sizes, params):
+    X, y = table(80)
+    whole = SureClassifier(**params, random_state=0).partial_fit(X, y, classes=[0, 1, 2])
+    cut = SureClassifier(**params, random_state=0)
+    begin = 0
+    while begin < len(y):
+        for size in sizes:
+            some = slice(begin, begin + size)
+            begin += size
+            if len(y[some]) == 1 and hasattr(cut, "classes_"):
+                cut.learn_one(X[some][0], y[some][0])
+            elif len(y[some]):
+                cut.partial_fit(X[some], y[some], classes=[0, 1, 2])
+    assert cut.coef_.tobytes() == whole.coef_.tobytes()
+    assert (cut.decision_function(X) == whole.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("params", KINDS)
+def test_no_unit_changes_an_answer_of_a_stream(params):
+    X, y = table(80)
+
+    def answers(X):
+        clf = SureClassifier(**params, random_state=0).partial_fit(X, y, classes=[0, 1, 2])
+        return clf.decision_function(X)
+
+    np.testing.assert_allclose(answers(X * UNITS), answers(X), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("params", [{}, {"n_shards": 2}, {"passes": 1}, {"passes": 4}])
+def test_a_source_is_learnt_in_units_too(params):
+    pandas = pytest.importorskip("pandas")
+    X, y = table(400)
+    frames = [pandas.DataFrame(rows).assign(label=y) for rows in (X, X * UNITS)]
+    models = [SureClassifier(**params, random_state=0).fit_stream(frame) for frame in frames]
+    one, other = models[0].decision_function(X), models[1].decision_function(X * UNITS)
+    np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+    assert models[0].score(X, y) > 0.9
+    assert models[0].model_.scale.n_rows >= 0.9 * len(y)  # rows that are kept back do not count
+
+
+def test_csr_rows_and_dicts_stay_as_they_are():
+    X, y = table()
+    rows = sparse.csr_matrix(X)
+    plain = SureClassifier(random_state=0, scale=False, projection="precision")
+    assert (SureClassifier(random_state=0).fit(rows, y).coef_ == plain.fit(rows, y).coef_).all()
+    assert SureClassifier(random_state=0).learn_one({"a": 1e6}, 1).model_.scale is None
+
+
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_csr_rows_can_be_scaled_and_zeros_stay_zeros(n_shards):
+    X, y = table()
+    X[:, 2] += 200
+    X[X < 0] = 0.0
+    rows = sparse.csr_matrix(X)
+    n = (X != 0).sum(axis=0)
+    Z = X / np.sqrt((X**2).sum(axis=0) / n * (n.sum() / len(X)))
+    how = {"random_state": 0, "n_shards": n_shards, "projection": "precision"}
+    clf = SureClassifier(**how, scale=True).fit(rows, y)
+    want = SureClassifier(**how, scale=False).fit(sparse.csr_matrix(Z), y)
+    expected = want.decision_function(Z)
+    np.testing.assert_allclose(clf.decision_function(rows), expected, rtol=1e-4, atol=1e-6)
+    assert (clf.decision_function(X) == clf.decision_function(rows)).all()
+
+
+@pytest.mark.parametrize("params", KINDS)
+def test_sparse_rows_of_a_dense_model_are_dense_rows(params):
+    X, y = table()
+    X[X[:, 0] < 3, 0] = 0.0
+    clf = SureClassifier(**params, random_state=0).fit(X, y)
+    rows = sparse.csr_matrix(X)
+    assert (clf.decision_function(rows) == clf.decision_function(X)).all()
+    assert clf.predict_one(dict(enumerate(X[0].tolist()))) == clf.predict_one(X[0])
+    if "rule" not in params:
+        assert (clf.margin(rows)[1] == clf.margin(X)[1]).all()
+
+
+def test_columns_that_do_not_vary_are_left_out():
+    X, y = table()
+    wide = np.hstack([X, np.full((len(X), 2), [1e9, 0.0])])
+    with_them, without = (SureClassifier(random_state=0).fit(rows, y) for rows in (wide, X))
+    assert (with_them.decision_function(wide) == without.decision_function(X)).all()
+    assert not with_them.coef_[:, 5:].any()
+    one = SureClassifier(random_state=0).partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    assert not one.coef_.any()
+    assert one.intercept_.any()
+
+
+def test_rows_of_weight_0_are_not_counted():
+    X, y = table()
+    extra = np.vstack([X, X[:7] * 1e9]), np.append(y, y[:7])
+    weight = np.append(np.ones(len(y)), np.zeros(7))
+    clf = SureClassifier(random_state=0)
+    assert (clf.fit(*extra, weight).coef_ == clf.fit(X, y).coef_).all()
+    streamed = [
+        SureClassifier(random_state=0).partial_fit(*given, classes=[0, 1, 2]).coef_
+        for given in ((X, y), (extra[0], extra[1], None, weight))
+        if len(given) == 2
+    ]
+    other = SureClassifier(random_state=0).partial_fit(*extra, [0, 1, 2], weight)
+    assert (other.coef_ == streamed[0]).all()
+
+
+def test_a_refused_row_leaves_no_trace(tmp_path):
+    """Those before it are learnt and counted."""
+
+    def rule(margin, variance):
+        return (np.nan, 0.0) if variance > 5 else (0.1, 0.1)
+
+    def model():
+        return SureClassifier(rule, scale=True, dtype="float64")
+
+    X, y = table(30, 2)
+    bad = X.copy()
+    bad[20] += 1e6
+    clf = model().partial_fit(X[:10], y[:10], classes=[0, 1])
+    with pytest.raises(ValueError, match="must return two finite numbers"):
+        clf.partial_fit(bad[10:], y[10:])
+    want = model().partial_fit(X[:20], y[:20], classes=[0, 1])
+    assert (clf.coef_ == want.coef_).all()
+    assert (clf.model_.scale.mean == want.model_.scale.mean).all()
+    assert same_units(clf.model_.scale, want.model_.scale)
+    with pytest.raises(ValueError, match="must"):
+        clf.learn_one(bad[20], y[20])
+    assert (clf.model_.scale.square == want.model_.scale.square).all()
+
+
+@pytest.mark.parametrize("params", KINDS)
+def test_a_saved_model_goes_on_with_the_same_bits(tmp_path, params):
+    X, y = table(90)
+    clf = SureClassifier(**params, random_state=0).partial_fit(X[:41], y[:41], classes=[0, 1, 2])
+    clf.save(tmp_path / "model.sure")
+    other = surelearn.load(tmp_path / "model.sure")
+    assert (other.decision_function(X) == clf.decision_function(X)).all()
+    for one in (clf, other):
+        one.partial_fit(X[41:], y[41:])
+    assert (other.coef_ == clf.coef_).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("scale_squares", -1.0), ("scale_means", np.nan), ("scale_factors", np.inf)],
+)
+def test_forged_moments_are_refused(tmp_path, name, value):
+    from surelearn.learners.file_parts import scale_in, scale_out
+
+    scale = ColumnScale.new(3, centred=True, whole=True)
+    settings, tensors = scale_out(scale, scale.units)
+
+    class Fields:
+        flag = integer = staticmethod(settings.get)
+
+    assert same_units(scale_in(Fields, tensors, 3), scale)
+    tensors[name] = tensors[name] + value
+    with pytest.raises(ValueError, match=name):
+        scale_in(Fields, tensors, 3)
+    with pytest.raises(ValueError, match="at most 2 columns"):
+        scale_in(Fields, {**tensors, name: np.zeros(3)}, 2)
+
+
+@pytest.mark.parametrize("params", [{}, {"covariance": "full"}, {"rule": "pa1"}])
+def test_merged_models_are_in_the_units_of_all_rows(params):
+    X, y = table(300)
+    X[:100] += 40  # other centres and spreads
+    parts = [slice(0, 100), slice(100, 200), slice(200, 300)]
+    models = [SureClassifier(**params, random_state=0).fit(X[part], y[part]) for part in parts]
+    merged = merge(models)
+    others = merge(models[::-1])
+    assert (merged.coef_ == others.coef_).all()
+    assert (merged.intercept_ == others.intercept_).all()
+    scale = merged.model_.scale
+    np.testing.assert_allclose(scale.mean, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(scale.square / 300, X.var(axis=0), rtol=1e-9)
+    assert merged.score(X, y) > np.mean([model.score(X, y) for model in models])
+    scaled = [
+        SureClassifier(**params, random_state=0).fit(X[part] * UNITS, y[part]) for part in parts
+    ]
+    expected = merged.decision_function(X)
+    found = merge(scaled).decision_function(X * UNITS)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert merge([models[0], SureClassifier(**params)]).score(X, y) == models[0].score(X, y)
+
+
+def test_states_of_other_units_are_not_added():
+    X, y = table(200)
+    one, two = (SureClassifier(random_state=0).fit(X[i::2], y[i::2]) for i in (0, 1))
+    with pytest.raises(ValueError, match=r"Use surelearn\.merge"):
+        MergeState.of(one) + MergeState.of(two)
+    assert (MergeState.of(one) + MergeState.of(one)).result().score(X, y) > 0.8
+
+
+def test_what_is_learnt_since_a_start_is_counted_once():
+    X, y = table(300)
+    start = SureClassifier(random_state=0).partial_fit(X[:100], y[:100], classes=[0, 1, 2])
+    ends = []
+    for some in (slice(100, 200), slice(200, 300)):
+        end = surelearn.merge([start])
+        ends.append(end.partial_fit(X[some], y[some]))
+    states = [MergeState.of(end, start=start) for end in ends]
+    result = (states[0] + states[1]).result(MergeState.of(start))
+    scale = result.model_.scale
+    assert scale.n_rows == 300
+    np.testing.assert_allclose(scale.mean, X.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(scale.square / 300, X.var(axis=0), rtol=1e-9)
+    assert result.score(X, y) > 0.8
+
+
+def test_contributions_are_of_values_above_the_centre():
+    X, y = table()
+    clf = SureClassifier(random_state=0).fit(X, y == 1)
+    found = clf.explain(X[0], intercept=True)
+    assert found.margin.sum() == pytest.approx(clf.margin(X[:1])[0][0])
+    assert found.variance.sum() == pytest.approx(clf.margin(X[:1])[1][0])
+    shown = dict(zip(found.feature.tolist(), found.value.tolist(), strict=True))
+    assert shown["x2"] == X[0, 2]
+    at = found.feature.tolist().index("x2")
+    assert found.margin[at] == pytest.approx(clf.coef_[0, 2] * (X[0, 2] - X[:, 2].mean()))
+
+
+def test_enormous_values_have_units_too():
+    X, y = table()
+    X[3, 1] = 1e200
+    clf = SureClassifier(random_state=0, dtype="float64").fit(X, y)
+    assert np.isfinite(clf.decision_function(X)).all()
+    assert clf.score(X, y) > 0.8
+    with pytest.raises(ValueError, match="scale must be True, False or 'auto'"):
+        SureClassifier(scale="yes").fit(X, y)
+
+
+def test_a_fitted_model_keeps_its_scale():
+    X, y = table()
+    clf = SureClassifier(random_state=0).fit(X, y).set_params(scale=False)
+    with pytest.raises(ValueError, match="scale"):
+        clf.partial_fit(X, y)
+
+
+def test_odd_values_to_predict_are_refused():
+    X, y = table()
+    clf = SureClassifier(random_state=0).fit(X, y)
+    row = X[:1].copy()
+    row[0, 1] = 1e308  # beyond the range once it is scaled
+    with pytest.raises(ValueError, match="finite"):
+        clf.decision_function(row)
+
+
+def test_one_label_a_row_or_many_are_scaled_alike():
+    X, y = table()
+    lists = [[int(label)] if label else [] for label in y]
+    one, other = (SureClassifier(random_state=0).fit(rows, lists) for rows in (X, X * UNITS))
+    np.testing.assert_allclose(
+        other.decision_function(X * UNITS), one.decision_function(X), rtol=1e-6, atol=1e-7
+    )
+
+
+def test_units_must_fit_the_rows():
+    from surelearn.rows import rows_of
+
+    rows = rows_of(np.ones((2, 3)))
+    short = Units(np.zeros(2), np.ones(2), False)
+    with pytest.raises(ValueError, match="units must fit the rows"):
+        short.of(rows)
+    with pytest.raises(ValueError, match="moments must fit the rows"):
+        ColumnScale.new(4, centred=True, whole=True).count(rows, 0, 2)
+    with pytest.raises(IndexError, match="no such rows"):
+        ColumnScale.new(3, centred=True, whole=True).count(rows, 0, 3)
+    assert isinstance(SureClassifier().fit([[0.0], [1.0]], [0, 1]).model_, RowModel)
