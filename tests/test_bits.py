@@ -115,7 +115,8 @@ def learnt_covariance(name, n_classes, dtype, dense, n_jobs):
     X[numbers(n * d, 8).reshape(n, d) % 16 > 16 * dense] = 0.0
     y = np.append(np.arange(n_classes), numbers(n - n_classes, 9) % n_classes)
     clf = SureClassifier(PINNED.get(name, name), covariance="full", dtype=dtype, passes=1,
-                         constraints="single", shuffle=False, n_jobs=n_jobs, scale=False)  # fmt: skip
+                         constraints="single", shuffle=False, n_jobs=n_jobs,
+                         scale=False)  # fmt: skip
     return clf.fit(X, y, calibrate=False)
 
 

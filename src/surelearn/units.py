@@ -21,7 +21,7 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 
-__all__ = ["ColumnScale", "Units", "dense_in_units", "runs_in_units", "same_units"]
+__all__ = ["ColumnScale", "Units", "dense_in_units", "runs_in_units", "same_scales", "same_units"]
 
 Array = NDArray[np.float64]
 
@@ -117,6 +117,7 @@ class ColumnScale:
 
     @classmethod
     def new(cls, n_columns: int, *, centred: bool, whole: bool) -> Self:
+        """The scale of no rows."""
         n, mean, square, centre, factor = np.zeros((5, n_columns))
         return cls(n, mean, square, centred, whole, Units(centre, factor, whole))
 
@@ -196,11 +197,20 @@ class ColumnScale:
         return result
 
 
-def same_units(one: ColumnScale, other: ColumnScale) -> bool:
-    """Whether what is in use is the same."""
-    a, b = one.units, other.units
-    alike = np.array_equal(a.centre, b.centre) and np.array_equal(a.factor, b.factor)
-    return alike and a.whole == b.whole
+def same_units(one: Units, other: Units) -> bool:
+    """Whether both read rows alike."""
+    arrays = zip(one[:2], other[:2], strict=True)
+    return one.whole == other.whole and all(np.array_equal(a, b) for a, b in arrays)
+
+
+def same_scales(scales: Sequence[ColumnScale]) -> None:
+    """Raise for scales with different units in use."""
+    for other in scales[1:]:
+        if not same_units(scales[0].units, other.units):
+            raise ValueError(
+                "states must be of models in the same units of columns to be added, got two that "
+                "have met other rows. Use surelearn.merge, or scale=False."
+            )
 
 
 def runs_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict[str, Any]:

@@ -84,7 +84,6 @@ def bits(estimator):
 
 
 def weights_of(model):
-    """Every number of the weights."""
     state = model.weights.state()
     arrays = tuple(state[name].tobytes() for name in model.weights.arrays)
     return (*arrays, state["prior"], state["rounds"], state["n_columns"])

@@ -31,6 +31,7 @@ class FittedClasses(Fitted, Protocol):
 
 M = TypeVar("M", bound=Fitted)
 C = TypeVar("C", bound=FittedClasses)
+E = TypeVar("E", bound="Estimator[Any]")
 
 
 def require_variances(estimator: Estimator[Any]) -> None:
@@ -78,6 +79,15 @@ def not_fitted(message: str) -> NoReturn:
 def is_fitted(estimator: Estimator[Any]) -> bool:
     """Whether an estimator is fitted; scikit-learn's check takes longer than a prediction."""
     return not estimator._fresh
+
+
+def with_model(estimator: E, model: Any) -> E:
+    """The estimator itself, or a twin, with another model of the same classes and features."""
+    if model is estimator._model:
+        return estimator
+    twin = estimator._shell()
+    twin._model = model
+    return twin
 
 
 class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]

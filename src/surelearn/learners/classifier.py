@@ -11,7 +11,7 @@ from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.learners import reductions
 from surelearn.learners.labels import MATRIX
-from surelearn.learners.row_input import known_classes, warn_of_units
+from surelearn.learners.row_input import known_classes
 from surelearn.learners.row_learner import RowLearner
 from surelearn.learners.tasks.rows import union_of_labels
 
@@ -249,13 +249,6 @@ class SureClassifier(RowLearner):
         -------
         self
             On an error the model is as it was before the call.
-
-        Warns
-        -----
-        UserWarning
-            If X is dense and the mean squares of its columns, zeros and constant columns left out,
-            are more than a factor of 10,000 apart, all above 100 or all below 0.01. Scale such
-            columns, for example by a `StandardScaler` in a `Pipeline`.
         """
         shell = self._trained(X, y, sample_weight, calibrate=calibrate)
         self._warn_if_unmoved(shell.model_)
@@ -319,8 +312,6 @@ class SureClassifier(RowLearner):
         """
         settings = self._settings_for()
         shell, block = self._read(X, y, sample_weight)
-        if self._fresh and self.scale is False:
-            warn_of_units(block.X)
         labels, is_sparse = block.labels, block.is_sparse
         started = None if self._fresh else self._model
         n_features = shell.n_features_in_

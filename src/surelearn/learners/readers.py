@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 from surelearn import _check, _core
 from surelearn.learners.checks import ROWS, checked
 from surelearn.learners.feature_names import FeatureNames
-from surelearn.learners.row_input import warn_of_units
 from surelearn.learners.tasks.row_block import Features
 from surelearn.merging import Documents, Words
 from surelearn.parameters import untrained
@@ -27,8 +26,6 @@ class NumberReader:
         Names of the columns.
     hashed : FeatureNames, optional
         Names of features in dicts. The estimator adds to them; a stream has no dicts.
-    units_matter : bool, default False
-        Whether columns are learnt as they are, so that a first block of odd units is worth a word.
     """
 
     def __init__(
@@ -36,13 +33,10 @@ class NumberReader:
         n_features: int | None = None,
         names: list[str] | None = None,
         hashed: FeatureNames | None = None,
-        *,
-        units_matter: bool = False,
     ) -> None:
         self.n_features = n_features
         self.names = names
         self.hashed = hashed
-        self.units_matter = units_matter
 
     def read(self, X: Any, names: list[str] | None) -> Features:
         if not hasattr(X, "shape"):
@@ -50,8 +44,6 @@ class NumberReader:
         X = checked(X, **ROWS)
         if self.n_features is None:
             self.n_features, self.names = X.shape[1], names
-            if self.units_matter:
-                warn_of_units(X)
         _check.n_features(self.n_features, X.shape[1], "X")
         arrays = (X.indptr, X.indices, X.data) if issparse(X) else (X,)
         return Features(arrays, X.shape[1])

@@ -10,19 +10,19 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import issparse
 
 from surelearn import _check, _core, rules
-from surelearn.learners.answers.linear import Linear, OneRow, block_of, reader_of
+from surelearn.learners.answers.classifier import calibrate_on
+from surelearn.learners.answers.linear import Linear, OneRow, block_of, reader_of, whole_block
 from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.base import settings_of
-from surelearn.learners.calibration import Follower, class_positions, kept_back
+from surelearn.learners.calibration import Follower, kept_back
 from surelearn.learners.feature_names import FeatureNames
 from surelearn.learners.label_scoring import LabelScorer, best_thresholds, indicator, scorer_of
 from surelearn.learners.labels import MATRIX, row_labels
 from surelearn.learners.online import Streamed, rounds_of
 from surelearn.learners.readers import NumberReader
-from surelearn.learners.row_input import ShardRows, warn_of_units, with_values
+from surelearn.learners.row_input import ShardRows, with_values
 from surelearn.learners.scoring import ScoredModel, Scorer
 from surelearn.learners.sources import opened
 from surelearn.learners.tasks.row_block import RowBlock
@@ -34,7 +34,6 @@ from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.learners.tasks.rows import RowModel, union_of_labels
 from surelearn.merging import MergeState, Words
 from surelearn.read import Labels, Source
-from surelearn.rows import rows_of
 from surelearn.training.position import StreamPosition
 from surelearn.training.shards import Shard, train_shards
 from surelearn.units import Units
@@ -49,7 +48,6 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     task = ROWS
 
-    scale: Any
     _label_form: str  # in what the labels came; absent for one label per row and for streams
     _thresholds: dict[Any, float]  # by label, so that new labels do not move them
 
@@ -109,9 +107,8 @@ class RowLearner(Linear, Streamed[RowModel]):
 
         .. math:: t = \arg\max_t F_1(y, [s > t]), \qquad F_1 = \frac{2\, TP}{P + N}
 
-        with TP the right predictions, P all predictions and N all labels. `predict` uses the
-        thresholds from then on, `partial_fit` keeps them, `fit` resets them to 0. Labels that come
-        later have 0.
+        with TP the right predictions, P all predictions and N all labels. `predict` uses them from
+        then on, `partial_fit` keeps them, `fit` resets them to 0, as those of later labels.
 
         Parameters
         ----------
@@ -119,9 +116,8 @@ class RowLearner(Linear, Streamed[RowModel]):
         y : indicator matrix or list of lists of labels
             Labels that the model does not know are left out.
         average : {"micro", "macro"}, default "micro"
-            ``"micro"``: one threshold for all labels, with the largest F1 of all labels together.
-            ``"macro"``: a threshold for each label with the largest F1 of this label; labels of
-            fewer than three of these rows take the common one.
+            ``"micro"``: one for all labels, with the largest F1 of all. ``"macro"``: one for each
+            label, with its largest F1; labels of fewer than three rows take the common one.
 
         Returns
         -------
@@ -317,14 +313,8 @@ class RowLearner(Linear, Streamed[RowModel]):
     def _trained(self, X: Any, y: Any, sample_weight: Any, *, calibrate: bool) -> Self:
         """A twin that has learnt these rows and nothing else."""
         shell, settings = self._shell(), self._settings_for(calibrate=calibrate)
-        shell._train_block(settings, shell._whole(X, y, sample_weight, "fit"))
+        shell._train_block(settings, whole_block(shell, X, y, sample_weight, who="fit"))
         return shell
-
-    def _whole(self, X: Any, y: Any, sample_weight: Any, who: str) -> RowBlock:
-        block = super()._whole(X, y, sample_weight, who)
-        if self.scale is False:
-            warn_of_units(block.X)
-        return block
 
     def _train_block(self, settings: RowSettings, block: RowBlock) -> None:
         """All passes over all rows, or all rounds over shards; rows kept back are learnt last."""
@@ -338,33 +328,21 @@ class RowLearner(Linear, Streamed[RowModel]):
         if settings.n_shards > 1:
             self._train_shards(settings, block, start)
         else:
-            self._train_one(settings, block, start)
+            calibrates = settings.calibrates and settings.shuffle
+            kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
+            train = partial(self._train_in_passes, block=block, n=block.size, without=kept)
+            trainable = RowTrainable(settings, None, start)  # the rows are read
+            several = settings.method.threads > 1
+            if not (several and columns_trained(trainable, block, self.random_state, train)):
+                train(trainable)
+            assert trainable.model is not None
+            self._model = trainable.model
+            self._forget()
+            if len(kept):
+                calibrate_on(self, [(block.X[kept], block.labels.take(kept))], block.units)
+                trainable.learn(block, kept)
         if scale is not None:  # from now on the weights read rows as they are given
             self._model.scale_by(scale)
-
-    def _train_one(self, settings: RowSettings, block: RowBlock, start: RowModel) -> None:
-        """All passes over all rows in one model."""
-        calibrates = settings.calibrates and settings.shuffle
-        kept = kept_back(block.labels) if calibrates else np.zeros(0, np.int64)
-        train = partial(self._train_in_passes, block=block, n=block.size, without=kept)
-        trainable = RowTrainable(settings, None, start)  # the rows are read
-        several = settings.method.threads > 1
-        if not (several and columns_trained(trainable, block, self.random_state, train)):
-            train(trainable)
-        assert trainable.model is not None
-        self._model = trainable.model
-        self._forget()
-        if len(kept):
-            self._calibrate_on([(block.X[kept], block.labels.take(kept))], block.units)
-            trainable.learn(block, kept)
-
-    def _calibrate_on(self, held: Sequence[tuple[Any, Labels]], units: Units | None = None) -> None:
-        """Fit the temperature to labelled rows that the model, in these units, has not learnt."""
-        if held:
-            asked, stack = self._scorer(), sparse.vstack if issparse(held[0][0]) else np.vstack
-            places = np.concatenate([class_positions(asked, labels) for _, labels in held])
-            rows = rows_of(stack([X for X, _ in held]))
-            self._calibrate(asked, rows if units is None else units.of(rows), places)
 
     def _train_shards(self, settings: RowSettings, block: RowBlock, start: RowModel) -> None:
         """All rounds over shards of all rows, which are read in place."""
@@ -375,7 +353,7 @@ class RowLearner(Linear, Streamed[RowModel]):
         self._take(trainable)
         self._forget()
         if settings.calibrates:
-            self._calibrate_on(trainable.held, block.units)
+            calibrate_on(self, trainable.held, block.units)
 
     def _shard(self, part: ShardRows, classes: NDArray[Any], counts: Any) -> Shard:
         """The rows of one shard, read by a twin that has learnt nothing."""
@@ -403,21 +381,15 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     # ------------------------------------------------------------------- merging
 
-    def _of_parts(
-        self,
-        n_features: int,
-        merge: Callable[[RowTrainable], None],
-        units: Units | None = None,
-    ) -> Self:
-        """A twin of this estimator, which has learnt nothing, with what is merged in units."""
+    def _of_parts(self, n_features: int, merge: Callable[[RowTrainable], None]) -> Self:
+        """A twin of this estimator, which has learnt nothing, with what is merged."""
         twin = self._blank()
         twin.n_features_in_ = n_features
         trainable = RowTrainable(self._settings_for(), reader_of(twin))
-        trainable.units = units
         merge(trainable)
         twin._take(trainable)
         if trainable.settings.calibrates:
-            twin._calibrate_on(trainable.held, units)
+            calibrate_on(twin, trainable.held, trainable.units)
         return twin
 
     def _merged(self, total: MergeState, prior: MergeState | None = None) -> Self:
@@ -475,7 +447,7 @@ class RowLearner(Linear, Streamed[RowModel]):
 
     def _new_reader(self) -> Any:
         """What makes rows of a stream for a new model."""
-        return NumberReader(units_matter=self.scale is False)
+        return NumberReader()
 
     def _take(self, trainable: RowTrainable) -> None:
         """Go on with a model, and with what its rows were made by."""
@@ -492,8 +464,7 @@ def shard_of(
 ) -> Shard:
     """One shard, ready to be learnt; `estimator` is not changed.
 
-    `classes` are those of all shards, sorted, and `counts` the rows of each in all shards, for
-    ``class_weight="balanced"``.
+    `classes` are those of all shards, sorted, and `counts` the rows of each, to balance them.
     """
     return estimator._shard(part, classes, counts)
 
@@ -513,11 +484,11 @@ def merged_shards(
     """
 
     def merge(trainable: RowTrainable) -> None:
-        trainable.model = with_weights(start)
+        trainable.model, trainable.units = with_weights(start), units
         trainable.merge_round(states, rounds_of(estimator).way)
         trainable.reader.know(words)
 
-    return estimator._of_parts(start.layout.n_features, merge, units)
+    return estimator._of_parts(start.layout.n_features, merge)
 
 
 def train_block(estimator: RowLearner, block: RowBlock) -> None:

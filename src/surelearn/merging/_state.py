@@ -36,7 +36,7 @@ from surelearn.merging._learnt import (
 from surelearn.merging._moves import changed, is_moved, lifetime, moved_state, moves_of
 from surelearn.merging._sums import DiagonalSums, FullSums
 from surelearn.merging._words import Documents, Words, added, united
-from surelearn.units import ColumnScale, Units, same_units
+from surelearn.units import ColumnScale, Units, same_scales
 from surelearn.weights import Diagonal, Full, Layout
 
 #: In place of a way to learn classes: columns that have nothing to do with each other.
@@ -258,7 +258,8 @@ class MergeState:
 
     def units(self, prior: MergeState | None = None) -> Units:
         """Those in which all have learnt."""
-        return (self.scales if prior is None else self.scales + prior.scales)[0].units
+        scales = self.scales if prior is None else self.scales + prior.scales
+        return scales[0].units
 
     def result_words(self, prior: MergeState | None = None) -> Words | None:
         """The words of `result`."""
@@ -274,11 +275,7 @@ class MergeState:
     # ---------------------------------------------------------------- internals
 
     def _check_fits(self, other: MergeState) -> None:
-        if self.scales and other.scales and not same_units(self.scales[0], other.scales[0]):
-            raise ValueError(
-                "states must be of models in the same units of columns to be added, got two that "
-                "have met other rows. Use surelearn.merge, or scale=False."
-            )
+        same_scales(self.scales + other.scales)
         _check.agree("how", self.how, other.how)
         for name, own in asdict(self.layout).items():
             _check.agree(name, own, getattr(other.layout, name))

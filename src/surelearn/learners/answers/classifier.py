@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from surelearn import _check, rules
 from surelearn._scikit_learn import ClassifierMixin
 from surelearn.learners.base import Estimator, with_variances
+from surelearn.learners.calibration import class_positions
 from surelearn.learners.labels import as_labels
 from surelearn.learners.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
 from surelearn.learners.settings import PROBABILITIES
 from surelearn.probability import Reliability
+from surelearn.read import Labels
+from surelearn.rows import rows_of
+from surelearn.units import Units
 
 Array = NDArray[np.float64]
 M = TypeVar("M", bound=ScoredModel)
@@ -189,6 +195,16 @@ n_problems)
         self.temperature_ = asked.fitted_temperature(rows, places)
         self._temperature_form = form_of(asked)
 
+    def _calibrate_on(self, held: Sequence[tuple[Any, Labels]], units: Units | None) -> None:
+        if held:
+            asked, stack = (
+                self._scorer(),
+                sparse.vstack if sparse.issparse(held[0][0]) else np.vstack,
+            )
+            places = np.concatenate([class_positions(asked, labels) for _, labels in held])
+            rows = rows_of(stack([X for X, _ in held]))
+            self._calibrate(asked, rows if units is None else units.of(rows), places)
+
     def _temperature(self, form: str) -> float:
         """The fitted temperature; 1 if it was fitted to probabilities of another form."""
         fits = self.__dict__.get("_temperature_form", form) == form
@@ -247,3 +263,10 @@ def scorer(estimator: Probabilistic[Any]) -> Scorer:
 def scored_rows(estimator: Probabilistic[Any], X: Any) -> Any:
     """The checked rows that a scorer takes, of X in any form that the fitted estimator takes."""
     return estimator._rows(X)
+
+
+def calibrate_on(
+    estimator: Probabilistic[Any], held: Sequence[tuple[Any, Labels]], units: Units | None
+) -> None:
+    """Fit the temperature to labelled rows that the model, in these units, has not learnt."""
+    estimator._calibrate_on(held, units)

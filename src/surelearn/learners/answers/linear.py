@@ -14,6 +14,12 @@ from surelearn import _check, _core
 from surelearn.decode import Code, one_vs_rest
 from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import TEMPERATURE, Probabilistic
+from surelearn.learners.answers.coefficients import (
+    last_column,
+    means_as_given,
+    means_of,
+    variances_of,
+)
 from surelearn.learners.base import require_variances, with_variances
 from surelearn.learners.checks import ROWS, random_numbers, validated
 from surelearn.learners.explain.explanation import (
@@ -36,7 +42,6 @@ from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Labels
 from surelearn.rows import dense_row, non_zeros, rows_of, rows_of_dict, sparse_row
-from surelearn.weights import Weights
 
 Array = NDArray[np.float64]
 E = TypeVar("E", bound="Linear")
@@ -91,7 +96,7 @@ class Linear(Probabilistic[RowModel]):
 
     @property
     def intercept_(self) -> NDArray[Any]:
-        return _last_column(self._means("intercept_"), self.n_features_in_)
+        return last_column(self._means("intercept_"), self.n_features_in_)
 
     @property
     def sigma_(self) -> NDArray[Any]:
@@ -107,17 +112,10 @@ class Linear(Probabilistic[RowModel]):
         variances = self._variances("intercept_sigma_")
         if model.layout.covariance == "full":
             variances = np.diagonal(variances).reshape(-1, model.layout.n_rows)
-        return _last_column(variances, self.n_features_in_)
+        return last_column(variances, self.n_features_in_)
 
     def _means(self, name: str) -> NDArray[Any]:
-        """Means for rows as they are given."""
-        weights = _check.trained(self._attribute(name).weights, name)
-        means = means_of(weights)
-        if weights.units is not None and weights.layout.intercept:
-            columns = slice(len(weights.units.centre))
-            means[:, -1] -= means[:, columns] @ weights.units.centre
-        means.flags.writeable = False
-        return means
+        return means_as_given(_check.trained(self._attribute(name).weights, name))
 
     def _variances(self, name: str) -> NDArray[Any]:
         model = self._attribute(name)
@@ -457,39 +455,6 @@ class Linear(Probabilistic[RowModel]):
         return self.__dict__.get("feature_names_in_") if met is None else met
 
 
-def means_of(weights: Weights) -> NDArray[Any]:
-    """Means of weights per unit of their columns, the intercept last: that of a row of centres."""
-    means = weights.means
-    return means if weights.units is None else means * _factors(weights)
-
-
-def variances_of(weights: Weights) -> NDArray[Any]:
-    """Their variances or covariances per unit of their columns."""
-    variances = weights.variances
-    if weights.units is None:
-        return variances
-    factors = _factors(weights)
-    if weights.layout.covariance != "full":
-        return variances * factors**2
-    each = np.tile(factors, weights.n_columns)
-    covariances: Array = each[:, np.newaxis] * variances * each
-    return covariances
-
-
-def _factors(weights: Weights) -> Array:
-    assert weights.units is not None
-    return weights.units.per_unit(np.arange(weights.layout.n_rows))
-
-
-def with_model(estimator: E, model: RowModel) -> E:
-    """The estimator with another model of the same classes and features; a twin if it is new."""
-    if model is estimator._model:
-        return estimator
-    twin = estimator._shell()
-    twin._model = model
-    return twin
-
-
 def reads_by_names(estimator: Linear) -> bool:
     """Whether rows are dicts with hashed names."""
     return estimator._reads_by_names
@@ -527,10 +492,3 @@ def put_rows_model(
 def merged_into(estimator: E, total: MergeState, prior: MergeState | None = None) -> E:
     """A twin of an estimator that has learnt what was merged, and nothing else."""
     return estimator._merged(total, prior)
-
-
-def _last_column(table: NDArray[Any], n_features: int) -> NDArray[Any]:
-    """The intercepts; zeros without intercept."""
-    if table.shape[1] > n_features:
-        return table[:, n_features]
-    return np.zeros(table.shape[0], dtype=table.dtype)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,16 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, files
-from surelearn._check import FormatError
 from surelearn.decode import LABELS, Code
-from surelearn.learners import reductions
 from surelearn.learners.answers.judgement import Judgement, judge, many_labels, why_unsure
 from surelearn.learners.answers.linear import (
     check_settings,
     merged_into,
     put_rows_model,
     reader_of,
-    with_model,
 )
 from surelearn.learners.answers.lines import Lines, Prediction
 from surelearn.learners.answers.many_labels import (
@@ -30,39 +26,31 @@ from surelearn.learners.answers.many_labels import (
     label_settings,
     put_label_settings,
 )
-from surelearn.learners.base import Estimator, is_fitted, not_fitted, settings_of
+from surelearn.learners.base import Estimator, is_fitted, not_fitted, settings_of, with_model
 from surelearn.learners.feature_names import SIZE
 from surelearn.learners.file_parts import (
-    class_code_in,
     code_out,
     documents_in,
     documents_out,
     label_settings_in,
-    labels_in,
     labels_out,
-    layout_in,
     names_in,
     names_out,
-    prior_in,
     prior_out,
     put_names,
-    scale_in,
     scale_out,
-    touched,
     weights_out,
-    whole,
-    within,
 )
 from surelearn.learners.labels import MATRIX, as_labels, row_labels
 from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
 from surelearn.learners.task import Progress, Shown, Task, ahead, merged_names, refuse_class
+from surelearn.learners.tasks.row_file import model_in
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.rows import RowModel, in_common_units
 from surelearn.merging import Documents, MergeState, Way, Words
 from surelearn.read import Batch, Source
 from surelearn.training.stream import StreamProgress
-from surelearn.weights import Diagonal, Full
 
 #: Rows in memory are evaluated in blocks of this size.
 _BLOCK = 8192
@@ -166,7 +154,7 @@ class RowTask(Task):
         settings = settings_of(estimator)
         many = settings.takes_many_labels and fields.has("labels")
         how = LABELS if many else settings.multiclass
-        model = _model(fields, tensors, budget, multiclass=how)
+        model = model_in(fields, tensors, budget, multiclass=how)
         settings.check_fits(model)
         if many:
             form, thresholds = label_settings_in(fields.inner("labels"), len(model.classes))
@@ -460,51 +448,6 @@ def _of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
     places = np.searchsorted(model.classes_, judged.labels)
     of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
     return of_own
-
-
-# --------------------------------------------------------------------------- files
-
-
-def _model(
-    fields: files.Fields, tensors: files.Tensors, budget: int, *, multiclass: reductions.Multiclass
-) -> RowModel:
-    layout = layout_in(fields.inner("layout"))
-    classes = labels_in(fields.inner("classes"), budget)
-    model = RowModel(
-        layout,
-        *prior_in(fields, layout),
-        classes,
-        weights=None,
-        counts=np.asarray(fields.naturals("counts", len(classes)), dtype=np.int64),
-        mistakes=fields.naturals("mistakes"),
-        updates=fields.integer("updates"),
-        multiclass=multiclass,
-        code=class_code_in(fields, multiclass, len(classes)),
-    )
-    if fields.has("scale"):
-        model.scale = scale_in(fields.inner("scale"), tensors, layout.n_features)
-    if reductions.n_columns_of(multiclass, len(classes), model.code):
-        model.weights = _weights(fields.inner("weights"), model, tensors, budget)
-        model.weights.units = None if model.scale is None else model.scale.units
-    return model
-
-
-def _weights(
-    fields: files.Fields, model: RowModel, tensors: files.Tensors, budget: int
-) -> Diagonal | Full:
-    layout, K = model.layout, len(model.classes)
-    n_columns = fields.integer("n_columns")
-    if n_columns != reductions.n_columns_of(model.multiclass, K, model.code):
-        raise FormatError(f"{fields.where}: n_columns must fit {K} classes, got {n_columns}.")
-    within(layout.nbytes(n_columns), budget, fields.where)
-    full = layout.covariance == "full"
-    arrays = (whole if full else touched)(tensors, layout, n_columns)
-    kind: type[Diagonal | Full] = Full if full else Diagonal
-    prior = _check.prior(fields.number("prior"), np.dtype(layout.dtype))
-    state = {"n_columns": n_columns, "prior": prior, "rounds": fields.integer("rounds")}
-    return kind.from_state(
-        {"layout": asdict(layout), **dict(zip(kind.arrays, arrays, strict=True)), **state}
-    )
 
 
 def _labels_of(model: Any) -> str:
