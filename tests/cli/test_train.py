@@ -93,8 +93,8 @@ def test_numbers_in_units_of_their_own_are_learnt(folder: Path, tuned: list[str]
     done = run("train", "n.csv", "-o", "n.sure", "--features", "height,luck", *tuned)
     assert done.exit_code == 0
     assert "X should have" not in done.stderr
-    rows = [[float(x) for x in line.split(",")[:2]] for line in lines]
-    assert surelearn.load("n.sure").score(rows, [line.split(",")[2] for line in lines]) > 0.9
+    found = surelearn.evaluate(surelearn.load("n.sure"), "n.csv", features=["height", "luck"])
+    assert found.accuracy > 0.9
 
 
 def test_numbers_make_a_classifier_of_numbers(folder: Path) -> None:

@@ -41,7 +41,13 @@ def learnt(name, n_classes, dtype):
     X[numbers(n * d, 2).reshape(n, d) % 10 > 2] = 0.0
     y = (X[:, :n_classes].sum(axis=1) * 8).astype(int) % n_classes
     clf = SureClassifier(
-        name, dtype=dtype, projection="covariance", constraints="single", passes=2, shuffle=False
+        name,
+        dtype=dtype,
+        projection="covariance",
+        constraints="single",
+        passes=2,
+        shuffle=False,
+        scale=False,
     )
     clf.fit(X, y, **({} if rules.get(name).first_order else {"calibrate": False}))
     arrays = {"coef": clf.coef_}
