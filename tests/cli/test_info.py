@@ -78,6 +78,14 @@ def test_info_of_a_calibrated_model_of_a_matrix(tmp_path: Path) -> None:
     assert "multiclass            a matrix\n" in shown
 
 
+def test_info_of_columns_that_are_learnt_in_units(tmp_path: Path) -> None:
+    X, y = [[1.0, 200.0], [2.0, 100.0], [3.0, 300.0]], ["a", "b", "a"]
+    SureClassifier().fit(X, y).save(tmp_path / "scaled.sure")
+    SureClassifier(scale=False).fit(X, y).save(tmp_path / "plain.sure")
+    assert "scaled columns        2, by 3 rows" in run("info", tmp_path / "scaled.sure").stdout
+    assert "scaled columns" not in run("info", tmp_path / "plain.sure").stdout
+
+
 def test_a_place_midway() -> None:
     position = {
         "files": ["a.jsonl", "b.jsonl"], "rows": 1200, "number": 1, "passes": 3, "n_bad": 2,

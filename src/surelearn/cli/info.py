@@ -41,6 +41,7 @@ _NAMES = {
     "edges": "edges",
     "pair_features": "tag pair features",
     "columns": "columns",
+    "scaled": "scaled columns",
     "templates": "templates",
     "words": "words known",
     "clashes": "hash collisions",

@@ -282,6 +282,9 @@ class RowTask(Task):
             facts |= {"labels": "any number", **({"thresholds": chosen} if chosen else {})}
         elif "multiclass" in model.get_params(deep=False):
             facts["multiclass"] = multiclass_name(model)
+        if model.model_.scale is not None:
+            scale = model.model_.scale
+            facts["scaled"] = f"{len(scale.n):,}, by {scale.n_rows:,} rows"
         return facts
 
     def class_rows(self, model: Any) -> tuple[str, NDArray[np.int64]]:
