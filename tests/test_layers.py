@@ -69,6 +69,7 @@ LAYERS = [
         "chain_sums.hpp",
         "by_feature.hpp",
         "crossing.hpp",
+        "row_parts.hpp",
         "graph.hpp",
     },
     {

@@ -1,8 +1,10 @@
 // Bindings: document counts, and rows weighed by them.
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
+#include <vector>
 
 #include "bind.hpp"
 #include "surelearn/document_counts.hpp"
@@ -85,6 +87,43 @@ template <class F>
     });
 }
 
+/// (begin, end, weight) of columns of texts.
+using Spans = std::vector<std::tuple<std::size_t, std::size_t, double>>;
+
+[[nodiscard]] std::vector<TextSpan> spans_of(const Spans& given) {
+    std::vector<TextSpan> spans;
+    spans.reserve(given.size());
+    for (const auto& [begin, end, weight] : given) spans.push_back({begin, end, weight});
+    return spans;
+}
+
+[[nodiscard]] std::unique_ptr<Rows> weigh_spans(Documents& self, const Rows& rows,
+                                                const Spans& texts, bool counting) {
+    const std::vector<TextSpan> spans = spans_of(texts);
+    return with_values(rows, [&](const auto& matrix, auto out) {
+        if (counting) {
+            const auto lock = self.lock.write();
+            self.counts.count_and_weigh_spans(matrix, std::span(spans), out);
+        } else {
+            const auto lock = self.lock.read();
+            self.counts.weigh_spans(matrix, std::span(spans), out);
+        }
+    });
+}
+
+template <class Index, class Value>
+void weigh_spans_in_place(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
+                          const Writable<Value>& value, const Spans& texts) {
+    const std::vector<TextSpan> spans = spans_of(texts);
+    const nb::gil_scoped_release release;
+    std::vector<std::int64_t> own_start;
+    const auto starts = as(start, own_start);
+    const auto lock = self.lock.read();
+    const std::span<Value> values(value.data(), value.shape(0));
+    const Matrix<Index, Value> rows(starts, view(index), values, self.counts.n_features());
+    self.counts.weigh_spans(rows, std::span(spans), values);
+}
+
 void forget_rows(Documents& self, const Rows& rows, std::size_t first) {
     const nb::gil_scoped_release release;
     const auto lock = self.lock.write();
@@ -148,6 +187,10 @@ void bind_document_counts(nb::module_& m) {
                       nb::arg("index").noconvert(), nb::arg("value").noconvert(), nb::arg("norm"),
                       nb::arg("threads"),
                       "Weigh the values of rows in place, by the counts so far.");
+        documents.def("weigh_spans_in_place", &weigh_spans_in_place<Index, Value>,
+                      nb::arg("start").noconvert(), nb::arg("index").noconvert(),
+                      nb::arg("value").noconvert(), nb::arg("texts"),
+                      "Weigh each of these stretches of features in place, by the counts so far.");
     };
     arrays.operator()<std::int32_t, float>();
     arrays.operator()<std::int32_t, double>();
@@ -158,6 +201,9 @@ void bind_document_counts(nb::module_& m) {
              "Each row, counted and then weighed by the counts up to and including it.")
         .def("weigh_rows", &weigh_rows, nb::arg("rows"), nb::arg("norm"),
              "All rows, weighed by the counts so far.")
+        .def("weigh_spans", &weigh_spans, nb::arg("rows"), nb::arg("texts"), nb::arg("counting"),
+             "Rows with each (begin, end, weight) of features weighed for itself; with `counting` "
+             "each row is counted first.")
         .def("forget_rows", &forget_rows, nb::arg("rows"), nb::arg("first"),
              "Undo the counts of the rows from `first` on.")
         .def("add", &add, nb::arg("n"), nb::arg("features").noconvert(),

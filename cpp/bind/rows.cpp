@@ -2,14 +2,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bind.hpp"
 #include "surelearn/own_features.hpp"
+#include "surelearn/row_parts.hpp"
 
 namespace surelearn::bind {
 
@@ -206,6 +211,33 @@ void add_moments(const Rows& rows, std::size_t begin, std::size_t end, const Num
             moments.add_rows(matrix, begin, end);
         },
         rows.matrix);
+
+/// A part as it is given: starts, features, values, offset, weight.
+template <class Value>
+using GivenPart =
+    std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<Value>, std::int32_t, double>;
+
+/// Starts, features and values of the rows that these parts make.
+template <class Value>
+auto join_rows(const std::vector<GivenPart<Value>>& given, std::size_t n_rows) {
+    std::vector<RowPart<Value>> parts;
+    parts.reserve(given.size());
+    for (const auto& [start, index, value, offset, weight] : given) {
+        if (start.shape(0) != n_rows + 1 || index.shape(0) != value.shape(0) ||
+            view(start).back() != static_cast<std::int64_t>(index.shape(0))) {
+            throw nb::value_error("parts must have the same rows");
+        }
+        parts.push_back({view(start), view(index), view(value), offset, weight});
+    }
+    CountRows<Value> rows;
+    std::vector<std::int64_t> starts{0};
+    {
+        const nb::gil_scoped_release release;
+        rows = RowJoiner<Value>().join(parts, n_rows);
+        starts.insert(starts.end(), rows.ends.begin(), rows.ends.end());
+    }
+    return std::tuple{give(std::move(starts)), give(std::move(rows.features)),
+                      give(std::move(rows.values))};
 }
 
 }  // namespace
@@ -245,6 +277,10 @@ void bind_rows(nb::module_& m) {
         "Take rows [begin, end) into the number, mean and sum of squares about the mean of the "
         "entries of the first columns, in place.");
     rows.def("take", &take, nb::arg("numbers").noconvert(), "Copies of some sound rows.");
+    m.def("join_rows32", &join_rows<float>, nb::arg("parts"), nb::arg("n_rows"),
+          "(starts, features, values) of rows from parts (starts, features, values, offset, "
+          "weight): features ascend, values of one feature are summed.");
+    m.def("join_rows64", &join_rows<double>, nb::arg("parts"), nb::arg("n_rows"));
 }
 
 }  // namespace surelearn::bind

@@ -20,6 +20,14 @@
 
 namespace surelearn {
 
+/// A stretch of features that are weighed by rarity and brought to a length of their own, which is
+/// then multiplied by `weight`: a column of texts. Values outside of all stretches stay.
+struct TextSpan {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    double weight = 1.0;
+};
+
 /// The documents counted so far, and those of each feature. A row is a document; its features are
 /// distinct.
 class DocumentCounts {
@@ -93,6 +101,29 @@ public:
         }
     }
 
+    /// As `weigh`, but each of these stretches of features, ascending, for itself.
+    template <class Index, class Value>
+    void weigh_spans(const Matrix<Index, Value>& rows, std::span<const TextSpan> texts,
+                     std::span<Value> out) const {
+        const auto counted = [&](std::size_t feature) { return documents_.get()[feature]; };
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            weigh_stretches(rows.stored(i), counted, texts, out.subspan(rows.begin_of(i)));
+        }
+    }
+
+    /// As `count_and_weigh`, but each of these stretches of features, ascending, for itself. All
+    /// features are counted, so that `forget` takes them back.
+    template <class Index, class Value>
+    void count_and_weigh_spans(const Matrix<Index, Value>& rows, std::span<const TextSpan> texts,
+                               std::span<Value> out) {
+        make_room(rows.size());
+        const auto counted = [&](std::size_t feature) { return documents_.get()[feature]; };
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            count_row(rows.stored(i));
+            weigh_stretches(rows.stored(i), counted, texts, out.subspan(rows.begin_of(i)));
+        }
+    }
+
     /// The factor of a feature.
     [[nodiscard]] double idf(std::size_t feature) const noexcept {
         return 1.0 + log_of(n_ + 1) - log_of(std::uint64_t{documents_.get()[feature]} + 1);
@@ -137,6 +168,26 @@ private:
             out[p] = static_cast<Value>(row.x(p) * (all - own));
         }
         normalise(out, norm);
+    }
+
+    template <class Index, class Value, class F>
+    void weigh_stretches(const Row<Index, Value>& row, F&& counted, std::span<const TextSpan> texts,
+                         std::span<Value> out) const noexcept {
+        std::size_t p = 0;
+        for (const TextSpan& text : texts) {
+            for (; p < row.size() && row.feature(p) < text.begin; ++p) out[p] = row.value[p];
+            std::size_t end = p;
+            while (end < row.size() && row.feature(end) < text.end) ++end;
+            const Row<Index, Value> own{row.index.subspan(p, end - p),
+                                        row.value.subspan(p, end - p)};
+            const auto weighed = out.subspan(p, end - p);
+            weigh_row(own, counted, Counting::Norm::l2, weighed);
+            for (Value& x : weighed) {
+                x = static_cast<Value>(static_cast<double>(x) * text.weight);
+            }
+            p = end;
+        }
+        for (; p < row.size(); ++p) out[p] = row.value[p];
     }
 
     /// From a table where it can be: a logarithm takes as long as hashing a word.

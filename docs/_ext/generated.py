@@ -33,6 +33,7 @@ MODULES = {
     },
     "Data": {
         "surelearn.text": "Texts to sparse rows",
+        "surelearn.columns": "What the columns of a table are",
         "surelearn.read": "Files, pipes and frames to batches of rows",
         "surelearn.datasets": "Data sets",
         "surelearn.templates": "Features of tokens",

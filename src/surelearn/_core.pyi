@@ -74,6 +74,13 @@ class Rows:
     def take(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
         """Copies of some sound rows."""
 
+def join_rows32(parts: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], int, float]], n_rows: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float32]]:
+    """
+    (starts, features, values) of rows from parts (starts, features, values, offset, weight): features ascend, values of one feature are summed.
+    """
+
+def join_rows64(parts: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], int, float]], n_rows: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 class Rule:
     """A rule with its parameters in the order of rule_parameters()."""
 
@@ -605,6 +612,21 @@ class DocumentCounts:
     def weigh(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norm: int, threads: int) -> None:
         """Weigh the values of rows in place, by the counts so far."""
 
+    @overload
+    def weigh_spans_in_place(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], texts: Sequence[tuple[int, int, float]]) -> None: ...
+
+    @overload
+    def weigh_spans_in_place(self, start: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], texts: Sequence[tuple[int, int, float]]) -> None: ...
+
+    @overload
+    def weigh_spans_in_place(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], texts: Sequence[tuple[int, int, float]]) -> None: ...
+
+    @overload
+    def weigh_spans_in_place(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], texts: Sequence[tuple[int, int, float]]) -> None:
+        """
+        Weigh each of these stretches of features in place, by the counts so far.
+        """
+
     def count_and_weigh_rows(self, rows: Rows, norm: int) -> Rows:
         """
         Each row, counted and then weighed by the counts up to and including it.
@@ -612,6 +634,11 @@ class DocumentCounts:
 
     def weigh_rows(self, rows: Rows, norm: int) -> Rows:
         """All rows, weighed by the counts so far."""
+
+    def weigh_spans(self, rows: Rows, texts: Sequence[tuple[int, int, float]], counting: bool) -> Rows:
+        """
+        Rows with each (begin, end, weight) of features weighed for itself; with `counting` each row is counted first.
+        """
 
     def forget_rows(self, rows: Rows, first: int) -> None:
         """Undo the counts of the rows from `first` on."""

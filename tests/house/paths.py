@@ -34,7 +34,7 @@ LIMITS = {
 }
 
 #: The most classes of the package that an estimator should stand on.
-CLASSES = {"SureClassifier": 7, "SureTextClassifier": 8}
+CLASSES = {"SureClassifier": 7, "SureTableClassifier": 8, "SureTextClassifier": 8}
 OTHERS = 6
 
 

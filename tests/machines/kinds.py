@@ -159,6 +159,23 @@ TEXTS = Kind(
 )
 
 
+ROWS_OF_TABLES = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join) | st.none(),
+        "kind": st.sampled_from(["a", "b", 7, None]),
+    },
+)
+TABLES = Kind(
+    ROWS_OF_TABLES,
+    alone,
+    Batch,
+    {"rows": [[1.0] * WIDTH], "a text": "good film", "None": [None], "no rows": []},
+    {},
+    OF_ROWS,
+)
+
+
 def label_of_each(thing: Any, labels: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(labels, min_size=len(thing), max_size=len(thing))
 

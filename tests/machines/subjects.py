@@ -17,6 +17,7 @@ from surelearn import (
     SureGraphClassifier,
     SureKernelClassifier,
     SureRanker,
+    SureTableClassifier,
     SureTagger,
     SureTextClassifier,
     SVMTagger,
@@ -48,6 +49,8 @@ ROWS, MILD_ROWS = kinds.rows(kinds.NUMBERS), kinds.rows(kinds.MILD)
 LISTED_TEXTS = kinds.TEXTS._replace(answers=kinds.any_number, predicted=kinds.flat)
 TEXTS, TAGS, GRAPHS = kinds.TEXTS, kinds.SEQUENCES, kinds.GRAPHS
 
+COLUMNS = {"text": "text", "kind": "category"}
+
 SUBJECTS = {
     "rows": online(SureClassifier, ROWS),
     "rows, sparse": online(SureClassifier, kinds.SPARSE_ROWS, "arow", average=True),
@@ -64,6 +67,7 @@ SUBJECTS = {
     "texts": online(SureTextClassifier, TEXTS),
     "texts, two threads": online(SureTextClassifier, TEXTS, "arow", n_jobs=2, idf=False),
     "texts, many labels": online(SureTextClassifier, LISTED_TEXTS, n_features=64, many=True),
+    "tables": online(SureTableClassifier, kinds.TABLES, columns=COLUMNS),
     "kernel": online(SureKernelClassifier, ROWS, gamma=0.5, budget=5),
     "softmax": batch(SoftmaxClassifier, MILD_ROWS),
     "multi-class SVM": batch(MulticlassSVM, MILD_ROWS, random_state=0),

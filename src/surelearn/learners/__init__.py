@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from surelearn.learners.ranker import SureRanker
     from surelearn.learners.softmax import SoftmaxClassifier
     from surelearn.learners.svm_tagger import SVMTagger
+    from surelearn.learners.table_classifier import SureTableClassifier
     from surelearn.learners.tagger import SureTagger
     from surelearn.learners.text_classifier import SureTextClassifier
     from surelearn.training.position import StreamPosition
@@ -40,6 +41,7 @@ HOMES = {
     "SureGraphClassifier": "surelearn.learners.graph_classifier",
     "SureKernelClassifier": "surelearn.learners.kernel_classifier",
     "SureRanker": "surelearn.learners.ranker",
+    "SureTableClassifier": "surelearn.learners.table_classifier",
     "SureTagger": "surelearn.learners.tagger",
     "SureTextClassifier": "surelearn.learners.text_classifier",
     "Tagger": "surelearn.learners.answers.tagger",
@@ -51,15 +53,15 @@ HOMES = {
 #: The estimators, each of which a file can hold.
 ESTIMATORS = (
     "CRFTagger", "GraphCRF", "GraphSVM", "MulticlassSVM", "SVMTagger", "SoftmaxClassifier",
-    "SureClassifier", "SureGraphClassifier", "SureKernelClassifier", "SureRanker", "SureTagger",
-    "SureTextClassifier",
+    "SureClassifier", "SureGraphClassifier", "SureKernelClassifier", "SureRanker",
+    "SureTableClassifier", "SureTagger", "SureTextClassifier",
 )  # fmt: skip
 
 __all__ = [
     "CRFTagger", "Explanation", "GraphCRF", "GraphSVM", "MulticlassSVM", "SVMTagger",
     "SoftmaxClassifier", "StreamPosition", "StreamProgress", "SureClassifier",
-    "SureGraphClassifier", "SureKernelClassifier", "SureRanker", "SureTagger", "SureTextClassifier",
-    "Tagger", "TextExplanation", "load", "merge",
+    "SureGraphClassifier", "SureKernelClassifier", "SureRanker", "SureTableClassifier",
+    "SureTagger", "SureTextClassifier", "Tagger", "TextExplanation", "load", "merge",
 ]  # fmt: skip
 
 __getattr__ = lazily(__name__, HOMES)

@@ -246,7 +246,7 @@ class RowLearner(Linear, Streamed[RowModel]):
         Returns False, and learns nothing, if the class of the row has weight 0.
         """
         params = self.get_params(deep=False)
-        settings = RowSettings.of(params)
+        settings: Any = self.task.settings.of(params)
         labels, form = self._one_label(y)
         if not self._fresh:
             self._check_settings()

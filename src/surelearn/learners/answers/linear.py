@@ -53,7 +53,7 @@ _DICTS = (dict, Mapping)
 _TOP = 20
 
 #: A row, its number of features, whether it is sparse, and the names in it of a text to learn.
-OneRow = tuple[_core.Rows, int, bool, _core.Names | None]
+OneRow = tuple[_core.Rows, int, bool, Any]
 
 
 class Linear(Probabilistic[RowModel]):
@@ -468,6 +468,11 @@ def check_settings(estimator: Linear) -> None:
 def reader_of(estimator: Linear) -> Any:
     """What makes rows for the model of an estimator."""
     return estimator._own_reader()
+
+
+def use_reader(estimator: Linear, reader: Any) -> None:
+    """Let a reader make the rows for the model of an estimator."""
+    estimator._use(reader)
 
 
 def block_of(estimator: Linear, X: Any, y: Any, sample_weight: Any) -> RowBlock:

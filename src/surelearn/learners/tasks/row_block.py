@@ -18,7 +18,7 @@ class Features(NamedTuple):
 
     arrays: tuple[NDArray[Any], ...]  # (starts, features, values), or one dense table
     n_features: int
-    names: _core.Names | None = None  # words that occur in the rows
+    names: Any = None  # words that occur in the rows, as their reader registers them
 
     @property
     def is_sparse(self) -> bool:

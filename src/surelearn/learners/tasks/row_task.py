@@ -56,7 +56,7 @@ from surelearn.training.stream import StreamProgress
 _BLOCK = 8192
 
 #: Tensors of the words of a text classifier, or of the names in dicts.
-_WORDS = ("word_places", "word_ends", "words", "word_clashes")
+WORDS = ("word_places", "word_ends", "words", "word_clashes")
 
 
 #: What the rows of a model have, by whether they have many labels.
@@ -145,7 +145,7 @@ class RowTask(Task):
         if words is not None:
             places, ends, text, shared = words
             letters = np.frombuffer(text, dtype=np.uint8)
-            tensors |= dict(zip(_WORDS, (places, ends, letters, shared), strict=True))
+            tensors |= dict(zip(WORDS, (places, ends, letters, shared), strict=True))
         return settings, tensors
 
     def put(
@@ -167,10 +167,10 @@ class RowTask(Task):
 
     def words_in(self, estimator: Any, model: RowModel, tensors: files.Tensors) -> Words | None:
         """The names in dicts, if rows were dicts."""
-        if _WORDS[0] not in tensors:
+        if WORDS[0] not in tensors:
             return None
         _check.n_features(SIZE, model.layout.n_features, "names")
-        return Words.of(*(tensors[name] for name in _WORDS))
+        return Words.of(*(tensors[name] for name in WORDS))
 
     def documents_in(
         self, estimator: Any, fields: files.Fields, tensors: files.Tensors
@@ -308,7 +308,7 @@ class TextTask(RowTask):
         _check.same("n_features", model.layout.n_features, vectorizer.n_features)
         if not estimator.keep_names:
             return None
-        return Words.of(*(tensors[name] for name in _WORDS))
+        return Words.of(*(tensors[name] for name in WORDS))
 
     def documents_in(
         self, estimator: Any, fields: files.Fields, tensors: files.Tensors
