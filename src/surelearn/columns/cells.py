@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn.read import ColumnTable
+
 #: In what cells come.
 NUMBERS, FLAGS, DATES, STRINGS, LISTS = "numbers", "flags", "dates", "strings", "lists"
 
@@ -368,6 +370,8 @@ class Table:
             names = dict.fromkeys(name for row in X for name in row)
             columns = [(name, [row.get(name) for row in X]) for name in names]
             return cls._named(columns, who, len(X), may_lack=True)
+        if isinstance(X, ColumnTable):
+            return cls._named(list(X.columns.items()), who, len(X))
         home = type(X).__module__.partition(".")[0]
         if home == "pyarrow" and hasattr(X, "schema"):
             return cls._named(list(zip(X.schema.names, X.columns, strict=True)), who)

@@ -108,6 +108,10 @@ class Encoder:
             arrays = rows.indptr, rows.indices, rows.data
             self.memory.documents.weigh_spans_in_place(*arrays, self.spans)
 
+    def pass_over(self, names: Sequence[str | None]) -> None:
+        """Leave out columns of these names without a warning."""
+        self._warned.update(name for name in names if name is not None)
+
     def like(self) -> Encoder:
         """A new encoder of the same columns that has not met any name."""
         other = Encoder(

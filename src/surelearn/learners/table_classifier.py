@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from surelearn.learners.table_reader import TableReader
 from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.table_task import TABLES
+from surelearn.read import Source
 from surelearn.rows import rows_of
 from surelearn.weights import Method
 
@@ -202,15 +203,17 @@ temperature_
             shown["value"][i] = numbers.get(name, shown["value"][i])
         return Explanation(shown)
 
-    def _make_encoder(self, table: Table) -> None:
+    def _encoder_of(self, table: Table) -> Encoder:
         """An encoder of the columns of a table that has not met any name."""
-        known = known_columns(table, given_columns(self.columns))
-        self._encoder = Encoder(
-            known,
+        return Encoder(
+            known_columns(table, given_columns(self.columns)),
             given_interactions(self.interactions),
             n_features=self.n_features,
             keep_names=self.keep_names,
         )
+
+    def _make_encoder(self, table: Table) -> None:
+        self._encoder = self._encoder_of(table)
         self._made_by = self._encoder_params()
         self.n_features_in_ = self._encoder.n_features
 
@@ -280,6 +283,9 @@ temperature_
         self._encoder.standardise((rows.indptr, rows.indices, rows.data))
         return block._replace(rows=rows_of(rows), X=rows)
 
+    def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
+        return self.task.opened(source, reading, model=self if goes_on else None)
+
     def _n_features_of(self, X: Any) -> int:
         return self._encoder.n_features
 
@@ -291,7 +297,7 @@ temperature_
         return twin
 
     def _new_reader(self) -> TableReader:
-        return TableReader(None)
+        return TableReader(None, make=self._encoder_of)
 
     def _own_reader(self) -> TableReader:
         return TableReader(self._encoder)

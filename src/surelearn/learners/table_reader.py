@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,12 +19,21 @@ class TableReader:
     ----------
     encoder : Encoder or None
         None: its columns are decided by the first block.
+    make : function, optional
+        Of the first table: its encoder.
     is_shard : bool, default False
         As in `TextReader`.
     """
 
-    def __init__(self, encoder: Encoder | None, *, is_shard: bool = False) -> None:
+    def __init__(
+        self,
+        encoder: Encoder | None,
+        *,
+        make: Callable[[Table], Encoder] | None = None,
+        is_shard: bool = False,
+    ) -> None:
         self.encoder = encoder
+        self.make = make
         self.is_shard = is_shard
 
     @property
@@ -38,7 +47,10 @@ class TableReader:
         return self.encoder
 
     def read(self, X: Any, names: list[str] | None) -> Features:
-        arrays, found = self.known.encode(Table.of(X), learning=True)
+        table = Table.of(X)
+        if self.encoder is None and self.make is not None:
+            self.encoder = self.make(table)
+        arrays, found = self.known.encode(table, learning=True)
         return Features(arrays, self.known.n_features, found)
 
     def register(self, features: Features) -> None:

@@ -6,6 +6,7 @@ files with one token a line; `groups` returns one of candidates to be ranked.
 
 from surelearn._check import BadInput
 from surelearn.read._batch import Batch, Groups, Place, Sentences, Source
+from surelearn.read._column_table import ColumnTable
 from surelearn.read._files import STDIN_NAME, Stamp
 from surelearn.read._groups import groups
 from surelearn.read._labels import Labels, spans_of
@@ -18,6 +19,7 @@ __all__ = [
     "STDIN_NAME",
     "BadInput",
     "Batch",
+    "ColumnTable",
     "Groups",
     "Labels",
     "Place",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surelearn import _check
+from surelearn.read._column_table import ColumnTable, joined_tables
 from surelearn.read._labels import Kept, Labels, joined_kept, spans_of
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ class Batch:
 
     Parameters
     ----------
-    X : pyarrow.StringArray, scipy.sparse.csr_array or ndarray
-        Texts; or sparse rows of svmlight and Vowpal Wabbit text; or numeric columns.
+    X : pyarrow.StringArray, scipy.sparse.csr_array, ndarray or ColumnTable
+        Texts; or sparse rows of svmlight and Vowpal Wabbit text; or numeric columns; or all columns
+        but label and weight.
     labels : Labels or None
         None if the records have no labels.
     weight : ndarray of float64 of shape (n_rows,) or None
@@ -477,6 +479,8 @@ def _stack(parts: Sequence[Any]) -> Any:
         return vstack(parts, format="csr")
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
+    if isinstance(parts[0], ColumnTable):
+        return joined_tables(parts)
     import pyarrow
 
     return pyarrow.concat_arrays(parts)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from surelearn._check import BadInput, Keyword, Message, is_utf8, listing
 from surelearn.read._batch import Batch
-from surelearn.read._labels import Kept, Labels
+from surelearn.read._column_table import ColumnTable
+from surelearn.read._labels import Labels
 
 if TYPE_CHECKING:
     import pyarrow
@@ -60,6 +61,7 @@ class ColumnSpec:
     label_type: type | None = None  # for csv, where a label has no type
     keep: tuple[str, ...] = ()
     separator: str | None = None  # for csv: what separates the labels of a record
+    is_table: bool = False  # whether all other columns are read, as they are stored
 
     def among(
         self,
@@ -83,6 +85,8 @@ class ColumnSpec:
             Names of the text columns, each with one of its values or None.
         """
         given = self.given
+        if self.is_table:
+            return self._whole_table(names, where)
         text = self.text or (_default("text", names, given) if self.features is None else None)
         label = self.label or _default("label", names, given)
         # Before label=False takes effect: a label that is not read is still no feature.
@@ -101,6 +105,22 @@ class ColumnSpec:
         there(columns.all_names, names, where)
         chosen = set(columns.all_names)
         return replace(columns, others=tuple(name for name in names if name not in chosen))
+
+    def _whole_table(self, names: Sequence[str], where: str) -> Columns:
+        """All columns, each of another name."""
+        there(names, names, where)
+        label = self.label or _default("label", names, self.given)
+        read = [name for name in names if name not in (label, self.weight)]
+        columns = Columns(
+            None,
+            None if self.label is False else label,
+            self.weight,
+            (),
+            keep=dict.fromkeys(read),
+            is_table=True,
+        )
+        there(columns.all_names, names, where)
+        return columns
 
     @property
     def given(self) -> list[str]:
@@ -141,6 +161,7 @@ class Columns:
     others: tuple[str, ...] = ()  # columns that are not read
     is_guessed: bool = False  # whether the kind of the labels was guessed from the first rows
     many: bool = False  # whether a record has a list of labels
+    is_table: bool = False  # whether the columns of `keep` are the rows
 
     def plain(self) -> dict[str, Any]:
         """The columns as keywords of `batches`."""
@@ -285,10 +306,13 @@ def shown(value: Any, *, there: bool = True) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Kept | None = None) -> Batch:
+def batch_of(table: Any, columns: Columns, *, n_bad: int = 0, kept: Any = None) -> Batch:
     """The batch of a valid table that has the types of the schema."""
-    if columns.text is not None:
-        X: Any = one_piece(table.column(columns.text))
+    if columns.is_table:
+        X: Any = ColumnTable(kept, len(next(iter(kept.values()), ())))
+        kept = None
+    elif columns.text is not None:
+        X = one_piece(table.column(columns.text))
     else:
         X = np.column_stack([_numbers(table, name) for name in columns.features])
     label = None if columns.label is None else _labels(table.column(columns.label), columns)

@@ -16,7 +16,7 @@ from surelearn import _check
 from surelearn._check import Keyword, Message, bad_record
 from surelearn.read import _lines
 from surelearn.read._batch import Batch
-from surelearn.read._columns import Columns, batch_of, faulty, shown
+from surelearn.read._columns import Columns, batch_of, faulty, one_piece, shown
 from surelearn.read._encoding import not_utf8
 from surelearn.read._files import Stream
 from surelearn.read._labels import Kept, values_of
@@ -192,6 +192,9 @@ class CsvRows:
             return self._one_by_one(data, name, first)
         if faulty(table, self._columns).any() or self._may_have_names(table):
             return self._one_by_one(data, name, first)
+        if self._columns.is_table:
+            raw = {name: one_piece(texts[name]) for name in self._columns.keep}
+            return batch_of(table, self._columns, kept=raw)
         kept = {name: texts[name].to_pylist() for name in self._columns.keep}
         return batch_of(table, self._columns, kept=self._kept_values(kept))
 

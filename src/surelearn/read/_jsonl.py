@@ -74,7 +74,7 @@ class JsonLines:
         self.columns = replace(columns, keep=_kinds(columns.keep, head))
         self._schema = self.columns.schema()
         self._with_kept = self._readable()
-        self._keeps_all = wanted.keep == ALL
+        self._keeps_all = wanted.keep == ALL or wanted.is_table
 
     def _choose_columns(self, wanted: ColumnSpec, head: Lines) -> Columns:
         """The columns of the first record, with kinds from the records after it."""
@@ -197,6 +197,9 @@ class JsonLines:
         ]
         table = pyarrow.Table.from_pylist(plain, schema=self._schema)
         keep = dict.fromkeys(chain.from_iterable(records)) if self._keeps_all else self.columns.keep
+        if self.columns.is_table:
+            own = (self.columns.label, self.columns.weight)
+            keep = dict.fromkeys(name for name in keep if name not in own)
         kept = {column: values_of([record.get(column) for record in records]) for column in keep}
         return batch_of(table, self.columns, n_bad=n_bad, kept=kept)
 

@@ -56,6 +56,7 @@ def batches(
     zero_based: bool = False,
     skip_bad: bool = False,
     filesystem: Any = None,
+    table: bool = False,
 ) -> Source:
     """Read records in batches, from files, streams or frames.
 
@@ -106,6 +107,9 @@ def batches(
         Whether to skip and count records that cannot be parsed.
     filesystem : filesystem of pyarrow or fsspec, optional
         Where the files are. The default is the local filesystem, or that of the URL.
+    table : bool, default False
+        Whether X of a batch is a `ColumnTable` of all columns but label and weight, as they are
+        stored, for `SureTableClassifier`. Not for svmlight and Vowpal Wabbit text.
 
     Returns
     -------
@@ -127,18 +131,17 @@ def batches(
     """
     if isinstance(source, Source):
         return source
-    skip_bad = _check.flag("skip_bad", skip_bad)
-    zero_based = _check.flag("zero_based", zero_based)
+    skip_bad, zero_based = _check.flag("skip_bad", skip_bad), _check.flag("zero_based", zero_based)
     n_features = checked_width(n_features)
-    kept = _options.distinct("keep", _options.as_names(keep))
     wanted = ColumnSpec(
         _options.column("text", text),
         label if label is False else _options.column("label", label),
         _options.column("weight", weight),
         _options.feature_names(features),
         _options.label_type(label_type),
-        kept,
+        _options.distinct("keep", _options.as_names(keep)),
         _options.label_separator(label_separator),
+        _check.flag("table", table) and _whole_table(text=text, features=features, keep=keep),
     )
     written = {"delimiter": delimiter, "quote": quote, "encoding": _options.encoding(encoding),
                "label_separator": label_separator}  # fmt: skip
@@ -168,6 +171,14 @@ def batches(
     return made
 
 
+def _whole_table(**given: Any) -> bool:
+    """True; raises for columns that a table has no use for."""
+    for name, value in given.items():
+        if value:
+            raise _check.BadInput(f"{name} must not be given with table=True, got {value!r}.")
+    return True
+
+
 def checked_width(n_features: int | None) -> int | None:
     """The number of columns of sparse rows, if it is given."""
     if n_features is None:
@@ -184,6 +195,8 @@ def _dialect(kind: str, written: Mapping[str, str | None]) -> CsvDialect:
 
 def _sparse(wanted: ColumnSpec, n_features: int | None, *, skip_bad: bool) -> dict[str, Any]:
     """Keywords of the readers of sparse rows."""
+    if wanted.is_table:
+        raise ValueError("table must be False for svmlight and vw, without columns, got True.")
     labelled = wanted.label is not False
     return {
         "n_features": n_features, "labelled": labelled, "keep": wanted.keep, "skip_bad": skip_bad,

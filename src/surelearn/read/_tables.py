@@ -113,7 +113,16 @@ class TableRows:
             row = int(np.flatnonzero(bad)[0])
             where = f"{self.name}, row {self.first + row}"
             raise bad_record(where, self._wrong(table, row), n_before=row)
-        kept = {name: self._kept_values(name, table)[~bad] for name in self.columns.keep}
+        if self.columns.is_table:
+            sound = pyarrow.array(~bad)
+            kept = {
+                name: one_piece((table if self._is_text(name) else self.table).column(name)).filter(
+                    sound
+                )
+                for name in self.columns.keep
+            }
+        else:
+            kept = {name: self._kept_values(name, table)[~bad] for name in self.columns.keep}
         if bad.any():
             table = table.filter(pyarrow.array(~bad))
         return batch_of(table, self.columns, n_bad=int(bad.sum()), kept=kept)

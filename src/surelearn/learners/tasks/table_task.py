@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +12,13 @@ from surelearn.columns import Encoder, Known, column_in, given_columns, given_in
 from surelearn.learners.answers.linear import reader_of, use_reader
 from surelearn.learners.file_parts import documents_in
 from surelearn.learners.settings import Parameter, Params, Settings
+from surelearn.learners.sources import opened
 from surelearn.learners.table_reader import TableReader
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.row_task import WORDS, RowTask
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Words
+from surelearn.read import Source
 
 
 def _columns(name: str, params: Params) -> Any:
@@ -50,6 +52,17 @@ class TableTask(RowTask):
 
     def check_rows(self, model: Any, X: Any) -> None:
         """Any table can be read."""
+
+    def opened(
+        self, source: Any, reading: Mapping[str, Any], *, model: Any = None, labelled: bool = True
+    ) -> Source:
+        columns = ("label",) if labelled else ()
+        if not isinstance(source, Source):
+            reading = {"table": True, **reading}
+        if model is not None and hasattr(model, "stream_"):
+            known = model.stream_.columns
+            reader_of(model).known.pass_over([known.get("label", "label"), known.get("weight")])
+        return opened(source, reading, model=model, columns=columns)
 
     def params(self, estimator: Any) -> dict[str, Any]:
         params = super().params(estimator)
