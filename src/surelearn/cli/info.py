@@ -133,7 +133,8 @@ def _value_words(name: str, value: Any) -> str:
     if name == "edge_types":
         return ", ".join(map(str, value))
     if isinstance(value, list):
-        return " ".join(value)
+        named = (x if isinstance(x, str) else f"{x['column']} ({x['kind']})" for x in value)
+        return " ".join(named)
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

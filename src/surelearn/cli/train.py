@@ -12,6 +12,12 @@ import typer
 
 from surelearn.cli import _labels, _options, _training
 from surelearn.cli._options import GROUPS, ROWS, Files, reads, takes
+from surelearn.cli._tables import (
+    TableOptions,
+    check_no_table,
+    columns_in_words,
+    table_classifier,
+)
 from surelearn.cli._training import ModelOutput, Rule, Run
 
 if TYPE_CHECKING:
@@ -45,6 +51,9 @@ Calibrate = Annotated[
         "rows in every pass.",
     ),
 ]
+Tune = Annotated[
+    bool, typer.Option("--tune", help="Choose rule and settings on the first 20,000 rows.")
+]
 NFeatures = Annotated[
     int | None,
     typer.Option(
@@ -57,6 +66,7 @@ _TRIED = 20_000
 
 
 @takes("run", Run)
+@takes("tables", TableOptions)
 @reads(ROWS | GROUPS)
 def train(
     files: Files,
@@ -67,6 +77,7 @@ def train(
         typer.Option("--rank", help="Train a ranker on groups: svmlight with qid, or vw."),
     ] = False,
     reading: dict[str, Any],
+    tables: TableOptions,
     passes: Passes = None,
     rule: Rule = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Add pairs of words.")] = False,
@@ -80,9 +91,7 @@ def train(
         bool, typer.Option("--balanced", help="Give rare classes the same total weight as others.")
     ] = False,
     thresholds: Thresholds = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose rule and settings on the first 20,000 rows.")
-    ] = False,
+    tune: Tune = False,
     run: Run,
 ) -> None:
     """Train a classifier, or a ranker, on files of any size or on a stream.
@@ -95,6 +104,7 @@ def train(
       surelearn train reviews.jsonl -o reviews.sure
       surelearn train part-*.csv.gz --text body --label stars -o stars.sure
       surelearn train reviews.jsonl -o reviews.sure --tune --bigrams
+      surelearn train flats.csv --label rent -o flats.sure --category floor --ignore id
       surelearn train numbers.parquet --features age,height -o people.sure
       cat stream.jsonl | surelearn train - -o live.sure --resume
       surelearn train --rank clicks.svm -o clicks.sure
@@ -112,9 +122,9 @@ def train(
         going_on = run.resume and output.exists()
         _check_tuned(tune=tune, rule=rule, resumed=output if going_on else None)
         model, ignored = (
-            (_resumed(output, rank=rank), list[str]())
+            (_resumed(output, tables, rank=rank), list[str]())
             if going_on
-            else _new(files, reading, seed=run.seed, rank=rank)
+            else _new(files, reading, tables, seed=run.seed, rank=rank)
         )
         _options.check_takes(
             model, reading, bigrams=bigrams, idf=idf is not None, balanced=balanced,
@@ -129,7 +139,7 @@ def train(
         chosen = {} if kept is None else _thresholds(model, output, kept)
         report = _training.report(model, output, learnt, begin)
         report |= _columns(model, ignored) | chosen | model.task.learnt(model, before)
-    said = _in_words(report, files, model, resumed=going_on)
+    said = columns_in_words(report, model) + _in_words(report, files, model, resumed=going_on)
     if chosen:
         said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
     _options.say(report, said, as_json=run.as_json)
@@ -213,7 +223,7 @@ def _settings(**asked: Any) -> dict[str, Any]:
     return settings | {"n_jobs": asked["jobs"]}
 
 
-def _resumed(output: Path, *, rank: bool) -> Any:
+def _resumed(output: Path, tables: TableOptions, *, rank: bool) -> Any:
     """The model of an earlier run, which must learn from files."""
     from surelearn.learners.file import load
 
@@ -224,27 +234,37 @@ def _resumed(output: Path, *, rank: bool) -> Any:
             f"{type(model).__name__}. Use partial_fit in Python."
         )
     model.task.check_command(output, model, "ranker" if rank else "classifier")
+    check_no_table(model, tables)
     model.n_jobs = -1  # a command may use all cores
     return model
 
 
 def _new(
-    files: list[str], reading: dict[str, Any], *, seed: int, rank: bool
+    files: list[str], reading: dict[str, Any], tables: TableOptions, *, seed: int, rank: bool
 ) -> tuple[Any, list[str]]:
     """A new model, and the columns that it ignores."""
     if rank:
         from surelearn.learners.ranker import SureRanker
 
-        return SureRanker(random_state=seed), []
+        model = SureRanker(random_state=seed)
+        check_no_table(model, tables)
+        return model, []
+    if tables.given:
+        return table_classifier(tables, reading, seed=seed), []
     from surelearn.learners.classifier import SureClassifier
     from surelearn.learners.text_classifier import SureTextClassifier
-    from surelearn.read import batches
+    from surelearn.read import BadInput, batches
 
     if "cross" in reading:
         return SureClassifier(random_state=seed), []  # which refuses it, before a source does
     _labels.warn_own(files, reading)
     source = batches(files, **reading)
-    texts = _has_texts(source, reading)
+    try:
+        texts = _has_texts(source, reading)
+    except BadInput:
+        if not _is_table(files, reading):
+            raise
+        return table_classifier(tables, reading, seed=seed), []
     kind = SureTextClassifier if texts else SureClassifier
     return kind(random_state=seed), source.ignored
 
@@ -273,6 +293,17 @@ def _has_texts(source: Source, reading: dict[str, Any]) -> bool:
     return not hasattr(source.first(1).X, "shape")
 
 
+def _is_table(files: list[str], reading: dict[str, Any]) -> bool:
+    """Whether files that have no column of texts can be read as a table."""
+    from surelearn.read import BadInput, batches
+
+    try:
+        names = batches(files, **reading, table=True).first(1).X.columns
+    except (BadInput, ValueError):
+        return False
+    return "text" not in names
+
+
 def _tune(
     model: SureClassifier,
     files: list[str],
@@ -284,10 +315,10 @@ def _tune(
     """A new model with the settings that do best on the first rows, in as many passes."""
     from sklearn.base import clone
 
-    from surelearn import read, tune
+    from surelearn import tune
     from surelearn.learners.base import settings_of
 
-    source = read.batches(files, **reading)
+    source = model.task.opened(files, reading)
     if not source.can_restart:
         raise ValueError("--tune needs files that can be read again, got standard input.")
     records = source.first(_TRIED)

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.columns.cells import DATES, FLAGS, LISTS, NUMBERS, STRINGS, Cells, of_objects
+from surelearn.columns.cells import (
+    DATES,
+    FLAGS,
+    LISTS,
+    NUMBERS,
+    STRINGS,
+    Cells,
+    cells_of,
+    of_objects,
+)
 
 #: Spellings of true and false.
 _TRUE = frozenset(["true", "yes", "y", "t", "1"])
@@ -47,9 +56,26 @@ def numbers(cells: Cells, decimal: str) -> Read:
         return Read(years(cells.values))
     if cells.form == LISTS:
         return Read(np.full(len(cells), np.nan), _example(cells))
+    if decimal == "." and (cast := _cast(cells)) is not None:
+        return cast
     distinct = cells.strings()
     mark = decimal_of(distinct) if decimal == "auto" else decimal
     return _by_value(cells, distinct, lambda text: number_of(text, mark), np.nan)
+
+
+def _cast(cells: Cells) -> Read | None:
+    """Numbers as Arrow reads them, where it can read all of them; the same, and faster."""
+    if not hasattr(cells.distinct, "cast"):
+        return None
+    from pyarrow import ArrowInvalid
+
+    try:
+        made = cells_of(cells.distinct.cast("float64")).values
+    except ArrowInvalid:
+        return None
+    if np.isnan(made).any():  # Arrow reads "nan" and "inf", which are no numbers here
+        return None
+    return Read(np.append(made, np.nan)[cells.values])
 
 
 def number_of(text: str, decimal: str) -> float | None:

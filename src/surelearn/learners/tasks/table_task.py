@@ -126,6 +126,9 @@ class TableTask(RowTask):
         use_reader(estimator, TableReader(reader_of(fitted[0]).known.like()))
         return super().put_merged(estimator, total, fitted)
 
+    def learnt(self, model: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+        return super().learnt(model, before) | {"columns": self.facts(model)["columns"]}
+
     def facts(self, model: Any) -> dict[str, Any]:
         facts = super().facts(model)
         return facts | {"columns": [dict(row._asdict()) for row in model.columns_]}
