@@ -49,6 +49,7 @@ def test_tuning_never_costs_more_than_a_standard_error(module, name):
     "name",
     [
         "as_it_comes",
+        "columns",
         "peers",
         "multiclass",
         "scale",

@@ -17,6 +17,7 @@ The rules, the first that fits; n is the number of cells that are not missing:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def _of_texts(cells: Cells) -> Told:
         values = read[~np.isnan(read)]
         told = of_numbers(values, np.unique(values))
         if isinstance(told.column, Number):
-            return Told(Number(decimal=decimal), "numbers in texts")
+            return told._replace(column=replace(told.column, decimal=decimal))
         return told
     if readings.are_dates(texts):
         return Told(Date(order=readings.order_of(texts)), "dates in texts")
