@@ -211,6 +211,7 @@ void add_moments(const Rows& rows, std::size_t begin, std::size_t end, const Num
             moments.add_rows(matrix, begin, end);
         },
         rows.matrix);
+}
 
 /// A part as it is given: starts, features, values, offset, weight.
 template <class Value>

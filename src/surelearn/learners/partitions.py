@@ -31,6 +31,7 @@ from surelearn.learners.tasks.row_settings import (
     given_weight,
 )
 from surelearn.learners.tasks.rows import RowModel, union_of_labels
+from surelearn.learners.tasks.table_task import TableTask
 from surelearn.learners.text_classifier import SureTextClassifier
 from surelearn.learners.text_shards import counted_texts, weighed_by
 from surelearn.merging import Documents, MergeState, ShardState, Words, added, met_in_order
@@ -440,6 +441,11 @@ def _settings(estimator: Any) -> RowSettings:
     if not isinstance(estimator, SureClassifier):
         raise TypeError(
             f"estimator must be a SureClassifier or SureTextClassifier, got {estimator!r}."
+        )
+    if isinstance(estimator.task, TableTask):
+        raise TypeError(
+            "estimator must not be a SureTableClassifier, whose columns all rows decide. Go "
+            "on from one start in each part, and use merge."
         )
     params = estimator.get_params(deep=False)
     settings = RowSettings.of(params)

@@ -8,7 +8,7 @@ from typing import Any
 
 from surelearn import _core
 from surelearn.columns import Encoder, Table
-from surelearn.learners.tasks.rows import Features
+from surelearn.learners.tasks.row_block import Features
 from surelearn.merging import Documents, Words
 
 
