@@ -60,8 +60,8 @@ def test_every_estimator_is_scikit_learns(name: str) -> None:
     assert repr(cls()) == f"{name}()"
 
 
-def test_there_are_twelve_estimators() -> None:
-    assert len(ESTIMATORS) == 12
+def test_there_are_thirteen_estimators() -> None:
+    assert len(ESTIMATORS) == 13
 
 
 def test_a_text_classifier_is_a_classifier() -> None:
