@@ -239,3 +239,23 @@ def test_it_is_an_estimator():
     assert not hasattr(clf, "columns_")
     with pytest.raises(ValueError, match="n_features must be at least 2"):
         SureTableClassifier(n_features=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1000.0])
+def test_units_of_numbers_change_nothing(factor):
+    other = X.assign(price=X["price"] * factor)
+    columns = {"title": "text", "brand": "category", "price": Number(bins=4), "when": "date"}
+
+    def trained(frame):
+        whole = SureTableClassifier(columns=columns, random_state=0).fit(frame, Y)
+        stream = SureTableClassifier(columns=columns).partial_fit(frame, Y)
+        return np.hstack([whole.predict_proba(frame), stream.predict_proba(frame)])
+
+    assert np.allclose(trained(X), trained(other), atol=1e-4)
+
+
+def test_a_zero_is_not_a_missing_number():
+    rows = [{"x": 0.0, "z": "a"}, {"x": None, "z": "a"}, {"x": 4.0, "z": "b"}] * 20
+    clf = SureTableClassifier(columns={"x": Number(bins=None)}, random_state=0)
+    clf.fit(rows, ["zero", "none", "four"] * 20)
+    assert clf.predict(rows[:3]).tolist() == ["zero", "none", "four"]

@@ -1,7 +1,7 @@
 """Columns of tables: what they are, and how tables become rows; must not know models."""
 
 from surelearn.columns.cells import Table
-from surelearn.columns.encoder import Encoder
+from surelearn.columns.encoder import Encoder, n_numbers_of
 from surelearn.columns.known import Columns, Known, known_columns
 from surelearn.columns.leaks import warn_of_leaks
 from surelearn.columns.specs import (
@@ -35,5 +35,6 @@ __all__ = [
     "given_columns",
     "given_interactions",
     "known_columns",
+    "n_numbers_of",
     "warn_of_leaks",
 ]

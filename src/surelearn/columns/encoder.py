@@ -20,13 +20,25 @@ from surelearn.columns import parts, readings
 from surelearn.columns.cells import NUMBERS, STRINGS, Cells, Table
 from surelearn.columns.known import Known, ignored
 from surelearn.columns.memory import Memory
-from surelearn.columns.moments import Moments, moments_of, standardise
 from surelearn.columns.parts import Arrays, Found, Named, Part
 from surelearn.columns.specs import Boolean, Categories, Category, Column, Date, Number, Text
 from surelearn.text import vectorizer_class
 
 #: Where single words and categories are hashed to, and where longer n-grams and products are.
 PLACES, PLACES_OF_MANY = 2**18, 2**20
+
+
+def n_numbers_of(width: int, n_features: Any) -> int:
+    """How many of the features of a model are numbers: the others come in stretches of hashed ones.
+
+    Parameters
+    ----------
+    width : int
+        The number of all features.
+    n_features : int or "auto"
+        As of `Encoder`.
+    """
+    return width % (PLACES if n_features == "auto" else int(n_features))
 
 
 class Space(NamedTuple):
@@ -80,7 +92,6 @@ class Encoder:
         numbers = [name for name, _ in self._of_kind(Number, Date)]
         texts = self.space.texts
         self.memory = Memory(numbers, texts, self._vectorizers, self.space.size)
-        self.moments: Moments | None = None
         self._warned: set[str] = set()
 
     @property
@@ -120,7 +131,7 @@ class Encoder:
             n_features=self.n_features_given,
             keep_names=self.keep_names,
         )
-        other._warned, other.moments = self._warned, self.moments
+        other._warned = self._warned
         return other
 
     # ------------------------------------------------------------------------- rows
@@ -137,15 +148,7 @@ class Encoder:
         if numbers:
             made.insert(0, Part(parts.of_numbers(numbers), 0))
         dtype = np.float64 if numbers else np.float32
-        arrays = parts.joined(made, len(table), dtype)
-        if self.moments is not None:
-            standardise(arrays, self.moments)
-        return arrays, found
-
-    def standardise(self, arrays: Arrays) -> None:
-        """Bring numbers to the units of these rows, and of those that are encoded from now on."""
-        self.moments = moments_of(arrays, self.space.n_numbers)
-        standardise(arrays, self.moments)
+        return parts.joined(made, len(table), dtype), found
 
     def numbers_in(self, table: Table) -> dict[str, float]:
         """The numbers of one row, by the name of their column."""
@@ -361,6 +364,11 @@ class Encoder:
         several = PLACES_OF_MANY if given == "auto" else given
         single = PLACES if given == "auto" else given
         n_numbers, texts = len(self._of_kind(Number, Date)), {}
+        if n_numbers >= single:
+            raise ValueError(
+                f"n_features must be more than the columns of numbers and dates, {n_numbers}, got "
+                f"{given}."
+            )
         products = several if self.interactions else 0
         at = n_numbers + single + products
         for name, column in self._of_kind(Text):

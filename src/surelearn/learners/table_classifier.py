@@ -23,8 +23,8 @@ from surelearn.learners.answers.linear import OneRow
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, touched
 from surelearn.learners.table_reader import TableReader
-from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.row_block import RowBlock
+from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.table_task import TABLES
 from surelearn.read import Source
 from surelearn.rows import rows_of
@@ -133,6 +133,7 @@ temperature_
             fit_intercept=fit_intercept,
             initial_variance=initial_variance,
             average=average,
+            scale="auto",
             class_weight=class_weight,
             cost=cost,
             dtype=dtype,
@@ -280,7 +281,6 @@ temperature_
         if self._encoder.spans:
             self._encoder.memory.documents.count(rows.indptr, rows.indices, rows.data)
             self._encoder.weigh_in_place(rows)
-        self._encoder.standardise((rows.indptr, rows.indices, rows.data))
         return block._replace(rows=rows_of(rows), X=rows)
 
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from surelearn import _check, files
-from surelearn.columns import Encoder, Known, column_in, given_columns, given_interactions
+from surelearn.columns import (
+    Encoder,
+    Known,
+    column_in,
+    given_columns,
+    given_interactions,
+    n_numbers_of,
+)
 from surelearn.learners.answers.linear import reader_of, use_reader
 from surelearn.learners.file_parts import documents_in
 from surelearn.learners.settings import Parameter, Params, Settings
@@ -19,6 +24,7 @@ from surelearn.learners.tasks.row_task import WORDS, RowTask
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Words
 from surelearn.read import Source
+from surelearn.units import ColumnScale
 
 
 def _columns(name: str, params: Params) -> Any:
@@ -43,6 +49,17 @@ class TableSettings(RowSettings):
         "interactions": Parameter(_interactions),
         "n_features": Parameter(_n_features),
     }
+
+    def complete(self) -> None:
+        vars(self).setdefault("scale", "auto")
+        super().complete()
+
+    def new_scale(self, n_features: int, *, is_sparse: bool) -> ColumnScale | None:
+        """Numbers and dates are learnt in units of their spread, as dense rows are."""
+        n_numbers = n_numbers_of(n_features, self.n_features)
+        if self.scale is False or not n_numbers:
+            return None
+        return ColumnScale.new(n_numbers, centred=self.fit_intercept, whole=False)
 
 
 class TableTask(RowTask):
@@ -76,8 +93,6 @@ class TableTask(RowTask):
         settings, tensors = super().packed(estimator)
         encoder = reader_of(estimator).known
         settings["columns"] = [one.plain() for one in encoder.known]
-        if encoder.moments is not None:
-            settings["moments"] = [part.tolist() for part in encoder.moments]
         return settings, tensors
 
     def put(
@@ -94,9 +109,6 @@ class TableTask(RowTask):
             n_features=estimator.n_features,
             keep_names=estimator.keep_names,
         )
-        if fields.has("moments"):
-            mean, scale = (np.asarray(part, np.float64) for part in fields.list("moments"))
-            encoder.moments = mean, scale
         use_reader(estimator, TableReader(encoder))
         super().put(estimator, fields, tensors, budget)
 
