@@ -55,6 +55,11 @@ def test_dicts_may_lack_a_column_that_is_given():
     assert (other.name, other.column, other.missing) == ("b", Number(bins=(), decimal="."), 1.0)
 
 
+def test_keys_of_dicts_have_no_order():
+    rows = [{"b": 1.5, "a": "x"}, {"a": "y", "c": None}]
+    assert [one.name for one in known_columns(Table.of(rows), {})] == ["a", "b"]
+
+
 def test_known_columns_are_stored_as_json():
     for one in known(price=Number(bins=4)).values():
         assert Known.of(json.loads(json.dumps(one.plain()))) == one

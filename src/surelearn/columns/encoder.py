@@ -141,7 +141,7 @@ class Encoder:
         self._warn_of_columns(table)
         found: Found = []
         own = {one.name: self._parts(one, table, found, learning) for one in self._used()}
-        numbers = [values for values, _ in own.values() if values is not None]
+        numbers: list[Any] = [own[name][0] for name in self.memory.numbers]
         made = [part for _, of_column in own.values() for part in of_column]
         for left, right in self.interactions:
             made += self._crossed(own[left][1], own[right][1], found, learning)
@@ -357,7 +357,9 @@ class Encoder:
         return [one for one in self.known if not ignored(one)]
 
     def _of_kind(self, *kinds: type[Column]) -> list[tuple[str, Any]]:
-        return [(one.name, one.column) for one in self.known if isinstance(one.column, kinds)]
+        """The columns of some kinds by name: the order of a table's columns moves no feature."""
+        found = [(one.name, one.column) for one in self.known if isinstance(one.column, kinds)]
+        return sorted(found, key=lambda pair: pair[0])
 
     def _space(self) -> Space:
         given = self.n_features_given

@@ -110,7 +110,8 @@ class Columns(Shown):
 def known_columns(table: Table, given: Mapping[str, Column]) -> list[Known]:
     """The kinds of all columns: those that are given, and the others by their values.
 
-    Dicts may lack columns that are given; other tables must have them.
+    Dicts may lack columns that are given; other tables must have them. Keys of dicts have no order
+    and may have no value: they are sorted, and those without one left out.
     """
     absent = [name for name in given if name not in table.names]
     if absent and not table.may_lack:
@@ -118,10 +119,14 @@ def known_columns(table: Table, given: Mapping[str, Column]) -> list[Known]:
             f"columns must be of the table, which has {', '.join(map(repr, table.names))}, got "
             f"{absent[0]!r}."
         )
+    names = table.names
+    if table.may_lack:
+        there = (name for name in names if not table.cells(name).missing.all())
+        names = sorted({*there, *given})
     none = Cells(STRINGS, np.full(len(table), -1, np.int32))
     return [
-        *(_known(name, table.cells(name), given.get(name)) for name in table.names),
-        *(_known(name, none, given[name]) for name in absent),
+        _known(name, table.cells(name) if name in table.names else none, given.get(name))
+        for name in names
     ]
 
 

@@ -40,6 +40,10 @@ def _n_features(name: str, params: Params) -> Any:
     return value if _check.is_auto(value) else _check.count(name, value, least=2, most=2**28)
 
 
+def _by_name(encoder: Encoder) -> list[Known]:
+    return sorted(encoder.known, key=lambda one: one.name)
+
+
 class TableSettings(RowSettings):
     """The checked parameters of a classifier of tables."""
 
@@ -126,7 +130,7 @@ class TableTask(RowTask):
     def check_alike(self, models: Sequence[Any]) -> None:
         first, *others = [reader_of(model).known for model in models if hasattr(model, "classes_")]
         for other in others:
-            for a, b in zip(first.known, other.known, strict=False):
+            for a, b in zip(*map(_by_name, (first, other)), strict=False):
                 _check.agree(f"column {a.name!r}", (a.name, a.column), (b.name, b.column))
             _check.agree("number of columns", len(first.known), len(other.known))
             _check.agree("interactions", first.interactions, other.interactions)
