@@ -214,7 +214,8 @@ def _chosen(clf: Any, features: Any, label: Any, names: Any) -> Explanation:
 
 def _lines_of(table: Explanation, feature: Any, shown: str | None) -> list[dict[str, Any]]:
     """The lines of the only feature of a row, one a class; without the intercept."""
-    kept = np.flatnonzero(table.feature != "(others)")
+    # In units of columns, the other columns of the row are zeros that say something, too.
+    kept = np.flatnonzero((table.feature != "(others)") & (table.value != 0))
     labels = table.label[kept].tolist()
     if not labels or len(set(labels)) < len(labels):
         found = list(dict.fromkeys(table.feature[kept].tolist()))

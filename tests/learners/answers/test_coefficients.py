@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from surelearn import SureClassifier
 from surelearn.layout import Layout
 from surelearn.learners.answers.coefficients import (
     last_column,
@@ -45,6 +46,12 @@ def test_variances_are_per_unit_squared():
     full = variances_of(weights("full"))
     assert np.diagonal(full).tolist() == [0.25, 32.0, 3.0, 1.0, 80.0, 6.0]
     assert np.count_nonzero(full) == 6
+
+
+def test_covariances_are_symmetric_to_the_bit():
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    clf = SureClassifier(covariance="full", random_state=0).fit(X, X[:, :3].argmax(axis=1))
+    assert (clf.sigma_ == clf.sigma_.T).all()
 
 
 def test_the_intercept_is_the_last_column():

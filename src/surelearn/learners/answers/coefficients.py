@@ -27,7 +27,7 @@ def variances_of(weights: Weights) -> NDArray[Any]:
     if weights.layout.covariance != "full":
         return variances * factors**2
     each = np.tile(factors, weights.n_columns)
-    covariances: Array = each[:, np.newaxis] * variances * each
+    covariances: Array = variances * np.outer(each, each)  # symmetric to the bit
     return covariances
 
 
