@@ -39,7 +39,7 @@ ROWS = (
         "perceptron", "perceptron",
         lambda passes: SureClassifier(
             "perceptron", average=True, passes=int(passes), random_state=0
-        ),
+        , scale=False),
         (3, 10, 30), "passes",
     ),
     Contestant("MulticlassSVM", "hinge", lambda C: MulticlassSVM(C=C, random_state=0),
@@ -47,7 +47,7 @@ ROWS = (
     Contestant("SoftmaxClassifier", "log", lambda l2: SoftmaxClassifier(l2=l2, tol=1e-3),
                (0.03, 0.1, 0.3), "l2"),
     Contestant("SureClassifier", "CW",
-               lambda phi: SureClassifier(rules.Variance(phi=phi), random_state=0),
+               lambda phi: SureClassifier(rules.Variance(phi=phi), random_state=0, scale=False),
                (0.3, 1.0, 3.0, 10.0), "phi of Variance"),
 )  # fmt: skip
 

@@ -88,11 +88,11 @@ def member_of(rule: rules.Rule, data: Data) -> Member | None:
 
 def _learnt(rule: rules.Rule, data: Data) -> Member:
     """One candidate says and learns, once; then it learns as often as it likes."""
-    clf = SureClassifier(rule, random_state=0, passes=1)
+    clf = SureClassifier(rule, random_state=0, passes=1, scale=False)
     losses, tau = _first_pass(clf, data.learn)
     p = {1: _probabilities(clf, data.judge[0], tau)}
     for passes in PASSES[1:]:
-        many = SureClassifier(rule, random_state=0, passes=passes).fit(*data.learn)
+        many = SureClassifier(rule, random_state=0, passes=passes, scale=False).fit(*data.learn)
         mean, variance = many.margin(data.calibrate[0])
         tau = fit_temperature(mean, variance, np.searchsorted(many.classes_, data.calibrate[1]))
         p[passes] = _probabilities(many, data.judge[0], tau)

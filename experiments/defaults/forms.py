@@ -61,7 +61,7 @@ def scores(clf: SureClassifier, X: object) -> tuple[np.ndarray, np.ndarray]:
 
 def measured(rows: Rows) -> Iterator[dict[str, object]]:
     """A line for each form, with the temperature 1 and with the fitted one."""
-    clf = SureClassifier(random_state=0).fit(*rows.learn, calibrate=False)
+    clf = SureClassifier(random_state=0, scale=False).fit(*rows.learn, calibrate=False)
     known = np.isin(rows.kept[1], clf.classes_)
     kept, judged = (scores(clf, X) for X in (rows.kept[0][known], rows.judge[0]))
     y = np.searchsorted(clf.classes_, rows.kept[1][known])

@@ -38,7 +38,9 @@ class Setting(NamedTuple):
     average: bool
 
     def model(self) -> SureClassifier:
-        return SureClassifier(self.rule, projection=self.projection, average=self.average)
+        return SureClassifier(
+            self.rule, projection=self.projection, average=self.average, scale=False
+        )
 
 
 def settings() -> list[Setting]:

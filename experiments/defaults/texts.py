@@ -109,7 +109,9 @@ def trained(rows: Rows, setting: Setting, *, seed: int = 0) -> Iterator[dict[str
     """Accuracy and log loss after each pass; the temperature is that of rows kept back."""
     random, (X, y) = np.random.default_rng(seed), rows.learn
     one_rival = rows.n_classes == 2
-    clf = SureClassifier(setting.rule, constraints=Single() if one_rival else setting.constraints)
+    clf = SureClassifier(
+        setting.rule, constraints=Single() if one_rival else setting.constraints, scale=False
+    )
     for number in range(1, PASSES + 1):
         order = random.permutation(len(y))
         clf.partial_fit(X[order], y[order], classes=np.arange(rows.n_classes))

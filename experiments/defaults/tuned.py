@@ -35,7 +35,9 @@ def task(name: str) -> Task:
         X, y, groups = sets.rows(name)
         learn, judge = sets.cut(np.arange(len(y)), groups, 0.3)
         parts = sets.standardised(X[learn], X[judge])
-        return Task(SureClassifier(random_state=0), (parts[0], y[learn]), (parts[1], y[judge]))
+        return Task(
+            SureClassifier(random_state=0, scale=False), (parts[0], y[learn]), (parts[1], y[judge])
+        )
     texts, y, *_ = sets.texts(name)
     learn, judge = sets.cut(np.arange(len(y)), sets.numbered(texts), 0.3)
     judge = judge[np.isin(y[judge], y[learn])]

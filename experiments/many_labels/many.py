@@ -100,7 +100,7 @@ def ranker(data: Articles) -> Result:
 
 def classifier(data: Articles) -> Result:
     """A weight for each word and label, all labels against each other."""
-    return _by_class(data, SureClassifier(passes=3, random_state=0))
+    return _by_class(data, SureClassifier(passes=3, random_state=0, scale=False))
 
 
 def one_vs_rest(data: Articles) -> Result:

@@ -123,7 +123,12 @@ def answers(data: Data, learn: np.ndarray, judge: np.ndarray, rule: Any) -> Iter
             continue
         code = make(len(classes)) if make else None
         clf = SureClassifier(
-            rule, multiclass=code or "joint", constraints="single", passes=PASSES, random_state=0
+            rule,
+            multiclass=code or "joint",
+            constraints="single",
+            passes=PASSES,
+            random_state=0,
+            scale=False,
         )
         X = data.X[learn]
         _, learnt = _timed(partial(clf.fit, X, y))

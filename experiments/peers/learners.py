@@ -78,7 +78,7 @@ class Default(Contestant):
 
     def learn(self, task: Task, rows: np.ndarray, setting: Setting) -> Predict:
         X, y = task.X[rows], task.y[rows]
-        clf = SureClassifier(random_state=0, **setting)
+        clf = SureClassifier(random_state=0, **setting, scale=False)
         with self.clock.running():
             clf.fit(X, y)
         return _predict(clf, task)
@@ -94,7 +94,7 @@ class Tuned(Default):
         X, y = task.X[rows], task.y[rows]
         for setting in self.grid:
             random = np.random.default_rng(0)
-            clf = SureClassifier(**setting)
+            clf = SureClassifier(**setting, scale=False)
             predict = _predict(clf, task)
             for number in range(1, max(self.passes) + 1):
                 order = random.permutation(len(rows))

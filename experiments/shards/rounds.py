@@ -55,7 +55,7 @@ def parts(learn: Rows, rule: str, passes: int, n_shards: int) -> list[SureClassi
     X, y = learn
     ends = np.linspace(0, len(y), n_shards + 1).astype(int)
     return [
-        SureClassifier(rule, passes=passes, random_state=0).fit(X[a:b], y[a:b])
+        SureClassifier(rule, passes=passes, random_state=0, scale=False).fit(X[a:b], y[a:b])
         for a, b in pairwise(ends)
     ]
 
@@ -76,7 +76,7 @@ def in_rounds(learn: Rows, judge: Rows, rule: str, *, passes: int) -> Figures:
     for n_shards in SHARDS:
         for way in WAYS if n_shards == SHARDS[0] else WAYS[:1]:
             clf = SureClassifier(
-                rule, passes=passes, n_shards=n_shards, combine=way, random_state=0
+                rule, passes=passes, n_shards=n_shards, combine=way, random_state=0, scale=False
             )
             with warnings.catch_warnings(record=True) as said:
                 right = clf.fit(*learn).score(*judge)
@@ -95,7 +95,11 @@ def table(name: str) -> Iterator[dict[str, Any]]:
     about = {"set": name, "classes": len(np.unique(learn[1])), "rows learnt": len(learn[1])}
     for rule in RULES:
         for passes in PASSES:
-            one = SureClassifier(rule, passes=passes, random_state=0).fit(*learn).score(*judge)
+            one = (
+                SureClassifier(rule, passes=passes, random_state=0, scale=False)
+                .fit(*learn)
+                .score(*judge)
+            )
             found = [*once(learn, judge, rule, passes=passes)]
             found += in_rounds(learn, judge, rule, passes=passes) if passes > 1 else []
             for line in found:

@@ -115,7 +115,7 @@ def fitted(trial: Trial, parameter: float, X: Any, y: np.ndarray) -> SureClassif
     """One model."""
     rule = RULES[trial.rule][0](parameter)
     settings: dict[str, Any] = {"passes": trial.passes, "fit_intercept": trial.intercept}
-    return SureClassifier(rule, random_state=0, **settings).fit(X, y)
+    return SureClassifier(rule, random_state=0, **settings, scale=False).fit(X, y)
 
 
 def apart(trial: Trial, parameter: float, learn: Data, n_shards: int) -> list[SureClassifier]:
