@@ -213,6 +213,23 @@ def test_columns_that_do_not_vary_are_left_out():
     assert one.intercept_.any()
 
 
+@pytest.mark.parametrize("constant", [0.1, 123.456, 1e9 + 0.1])
+def test_columns_that_do_not_vary_in_any_part_are_left_out(constant):
+    """Sums of their values are rounded, and told of a spread of 1e-16."""
+    X, y = table()
+    wide = np.hstack([X, np.full((len(X), 1), constant)])
+    for n_shards in (2, 3, 5, 7):
+        clf = SureClassifier(random_state=0, n_shards=n_shards)
+        scores = clf.fit(X, y).decision_function(X)
+        assert (clf.fit(wide, y).decision_function(wide) == scores).all()
+    starts = [SureClassifier(random_state=i).fit(wide[i::3], y[i::3]) for i in range(3)]
+    merged = merge(starts)
+    assert not merged.model_.scale.square[5]
+    ends = [surelearn.merge([merged]).partial_fit(wide[i::2], y[i::2]) for i in range(2)]
+    states = [MergeState.of(end, start=merged) for end in ends]
+    assert not (states[0] + states[1]).result(MergeState.of(merged)).model_.scale.square[5]
+
+
 def test_rows_of_weight_0_are_not_counted():
     X, y = table()
     extra = np.vstack([X, X[:7] * 1e9]), np.append(y, y[:7])

@@ -170,8 +170,8 @@ class ColumnScale:
         if start is None:
             return self
         n = self.n - start.n
-        new = np.maximum(n, 1.0)
-        mean = np.where(n > 0, (self.n * self.mean - start.n * start.mean) / new, 0.0)
+        share = start.n / np.maximum(n, 1.0)
+        mean = np.where(n > 0, self.mean + share * (self.mean - start.mean), 0.0)
         between = start.n * n / np.maximum(self.n, 1.0) * np.square(start.mean - mean)
         square = np.maximum(0.0, self.square - start.square - between)
         n_rows = self.n_rows - start.n_rows
@@ -188,7 +188,10 @@ class ColumnScale:
         for other in scales[1:]:
             _check.agree("number of scaled columns", len(first.n), len(other.n))
         n = np.sum([one.n for one in scales], axis=0)
-        mean = _exact([one.n * one.mean for one in scales]) / np.maximum(n, 1.0)
+        # Of differences: means that are equal are theirs to the bit, and nothing has varied.
+        base = np.min([np.where(one.n > 0, one.mean, np.inf) for one in scales], axis=0)
+        base = np.where(n > 0, base, 0.0)
+        mean = base + _exact([one.n * (one.mean - base) for one in scales]) / np.maximum(n, 1.0)
         spread = [one.n * np.square(one.mean - mean) for one in scales]
         square = _exact([one.square for one in scales] + spread)
         result = replace(first, n=n, mean=mean, square=square)
