@@ -202,6 +202,22 @@ def test_sparse_rows_of_a_dense_model_are_dense_rows(params):
         assert (clf.margin(rows)[1] == clf.margin(X)[1]).all()
 
 
+@pytest.mark.parametrize("n_columns", [5, 40])
+def test_a_dense_model_counts_the_zeros_of_sparse_rows(n_columns):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((90, n_columns)) * (random.random((90, n_columns)) < 0.4)
+    y = (X[:, 0] > 0.1).astype(int)
+    how = {"random_state": 0, "projection": "precision"}
+    dense = SureClassifier(**how).partial_fit(X, y)
+    mixed = SureClassifier(**how).partial_fit(X[:30], y[:30])
+    mixed.partial_fit(sparse.csr_matrix(X[30:60]), y[30:60])
+    for x, label in zip(X[60:], y[60:], strict=True):
+        mixed.learn_one(dict(enumerate(x.tolist())), label)
+    assert (mixed.model_.scale.n == 90).all()
+    assert (mixed.model_.scale.square == dense.model_.scale.square).all()
+    assert (mixed.coef_ == dense.coef_).all()
+
+
 def test_columns_that_do_not_vary_are_left_out():
     X, y = table()
     wide = np.hstack([X, np.full((len(X), 2), [1e9, 0.0])])
@@ -359,6 +375,18 @@ def test_contributions_are_of_values_above_the_centre():
     assert shown["x2"] == X[0, 2]
     at = found.feature.tolist().index("x2")
     assert found.margin[at] == pytest.approx(clf.coef_[0, 2] * (X[0, 2] - X[:, 2].mean()))
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_columns_that_do_not_vary_are_explained_last(covariance):
+    X, y = table()
+    X[:, 1] = 5.0
+    clf = SureClassifier(random_state=0, covariance=covariance).fit(X, y == 1)
+    found = clf.explain(top=None)
+    assert found.feature[-1] == "x1"
+    assert (found.mean[-1], found.deviation[-1], found.probability[-1]) == (0.0, 0.0, 0.5)
+    row = clf.explain(X[0])
+    assert np.isfinite(row.probability[:-1]).all()  # the others have none
 
 
 def test_enormous_values_have_units_too():

@@ -63,11 +63,12 @@ def sureness(
 ) -> NDArray[np.float64]:
     """|mean| in standard deviations; without variances, |mean|.
 
-    It gives the same order as the probability of the sign, but never saturates.
+    It gives the same order as the probability of the sign, but never saturates. A column that has
+    not varied has a weight without mean and variance: 0.
     """
     if variance is None:
         return np.abs(mean)
-    return np.abs(mean) / np.sqrt(variance)
+    return np.abs(mean) / np.sqrt(np.where(variance > 0, variance, 1.0))
 
 
 def surest(
