@@ -131,8 +131,12 @@ class ColumnScale:
 
     def count(self, rows: _core.Rows, begin: int, end: int) -> None:
         """Take in some rows; what is in use stays as it is. Values beyond 1e150 count as 1e150."""
-        rows.add_moments(begin, end, self.n, self.mean, self.square, self.centred)
         self.n_rows += end - begin
+        if self.whole and rows.n_values(begin, end) is not None:
+            # Zeros that are not stored are values like others.
+            as_given = Units(np.zeros_like(self.n), np.ones_like(self.n), whole=True)
+            rows, begin, end = as_given.of(rows.part(begin, end)), 0, end - begin
+        rows.add_moments(begin, end, self.n, self.mean, self.square, self.centred)
 
     def stretch(self, rows: _core.Rows, begin: int) -> tuple[Self, int, int]:
         """The scale by which rows are learnt from `begin` on; how many of them; how many it counts.
