@@ -143,6 +143,19 @@ def test_any_cutting_of_a_stream_gives_the_same_bits(sizes, params):
     assert (cut.decision_function(X) == whole.decision_function(X)).all()
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_each_row_is_converted_once(is_sparse, monkeypatch):
+    """A block was converted anew at each change of units: 300 times the work."""
+    X, y = table(500)
+    sizes, read = [], Units.of
+    monkeypatch.setattr(Units, "of", lambda own, rows: sizes.append(len(rows)) or read(own, rows))
+    for labels in (y, [[int(label)] if label else [] for label in y]):
+        sizes.clear()
+        given = sparse.csr_matrix(X) if is_sparse else X
+        SureClassifier(random_state=0, scale=True).partial_fit(given, labels)
+        assert sum(sizes) <= len(y)
+
+
 @pytest.mark.parametrize("params", KINDS)
 def test_no_unit_changes_an_answer_of_a_stream(params):
     X, y = table(80)

@@ -59,6 +59,15 @@ class Targets(NamedTuple):
     scores: NDArray[np.float64] | None = None
     moved: NDArray[np.uint8] | None = None
 
+    def part(self, begin: int, end: int) -> Targets:
+        """Those of rows [begin, end), learnt in this order."""
+        weight = None if self.weight is None else self.weight[begin:end]
+        if self.starts is None:
+            return self._replace(y=self.y[begin:end], weight=weight)
+        first, last = self.starts[begin], self.starts[end]
+        starts = self.starts[begin : end + 1] - first
+        return self._replace(y=self.y[first:last], weight=weight, starts=starts)
+
 
 class Tally(NamedTuple):
     """Counts of a part of a pass."""
@@ -172,6 +181,9 @@ class Weights:
         refused; it is the one after those done. Exceptions of a custom rule's function are raised
         unchanged.
         """
+        if self.units is not None and targets.order is None:
+            # Other rows may be learnt in other units: converting all again took n log n.
+            rows, targets, span = rows.part(*span), targets.part(*span), (0, span[1] - span[0])
         refused: bool = self._core.learn(*method, self._read(rows), *targets, *span, done)
         return refused and raise_error_of(method.rule)
 
