@@ -143,6 +143,26 @@ def test_any_cutting_of_a_stream_gives_the_same_bits(sizes, params):
     assert (cut.decision_function(X) == whole.decision_function(X)).all()
 
 
+@pytest.mark.parametrize("params", KINDS)
+@pytest.mark.parametrize("many", [False, True])
+def test_new_classes_come_in_any_cutting(params, many):
+    """The whole block has columns for all of them, cut ones only for those so far."""
+    if many and ("multiclass" in params or "covariance" in params):
+        return
+    X, y = table(150, 6)
+    X = np.hstack([X, X**2, X**3])
+    y[:60] %= 2
+    y[0] = 1
+    labels = [[1, int(k)] if k > 1 else [1][:k] for k in y] if many else y
+    whole = SureClassifier(**{"dtype": "float64", **params}, random_state=0).partial_fit(X, labels)
+    for size in (1, 7):
+        cut = SureClassifier(**{"dtype": "float64", **params}, random_state=0)
+        for begin in range(0, len(y), size):
+            cut.partial_fit(X[begin : begin + size], labels[begin : begin + size])
+        assert (cut.coef_ == whole.coef_).all()
+        assert (cut.intercept_ == whole.intercept_).all()
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_each_row_is_converted_once(is_sparse, monkeypatch):
     """A block was converted anew at each change of units: 300 times the work."""

@@ -248,31 +248,43 @@ def runs_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict
     for part in [0, *[parts.shape[1] - 1] * averaged]:  # means, and sums for averages
         own[:, part] *= ratio * growth
         if has_intercept:
-            parts[-1, part] += (own[:, part] * shift).sum(axis=0)
+            # By column, whose bits then do not depend on the number of columns.
+            parts[-1, part] += np.ascontiguousarray((own[:, part] * shift).T).sum(axis=1)
     parts[moved] = own
     return {"cells": cells.reshape(state["cells"].shape).astype(layout["dtype"])}
 
 
 def dense_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict[str, Any]:
-    """The same of a full covariance: matrices in place of numbers."""
-    layout, K = state["layout"], state["n_columns"]
+    """The same of a full covariance: matrices in place of numbers.
+
+    Classes that have not been learnt stay out of them: their number changes no bit of the others.
+    """
+    layout, K, prior = state["layout"], state["n_columns"], state["prior"]
     n, has_intercept = layout["n_features"], layout["intercept"]
+    m = n + has_intercept
+    blank = np.eye(K * m, dtype=state["sigma"].dtype) * state["sigma"].dtype.type(prior)
+    learnt = np.flatnonzero(~(state["sigma"] == blank).reshape(K, -1).all(axis=1))
+    if not len(learnt):
+        return {}
+    own = (learnt[:, np.newaxis] * m + np.arange(m)).ravel()
     features = np.arange(n)
     old, new = before.per_unit(features), units.per_unit(features)
     moved = np.flatnonzero((old > 0) & (new > 0))
-    ratio = np.ones((K, n + has_intercept))
+    ratio = np.ones((len(learnt), m))
     ratio[:, moved] = new[moved] / old[moved]
     ratio = ratio.ravel()
-    precision = np.linalg.inv(state["sigma"].astype(np.float64))
-    prior = np.eye(len(ratio)) / state["prior"]
-    sigma = np.linalg.inv(prior + ratio[:, np.newaxis] * (precision - prior) * ratio)
-    vectors = state["means"].astype(np.float64).reshape(-1, len(ratio)).T
+    precision = np.linalg.inv(state["sigma"][np.ix_(own, own)].astype(np.float64))
+    free = np.eye(len(own)) / prior
+    sigma = np.linalg.inv(free + ratio[:, np.newaxis] * (precision - free) * ratio)
+    means = state["means"].astype(np.float64)
+    vectors = means.reshape(-1, K * m)[:, own].T
     vectors = np.ascontiguousarray((sigma @ (ratio[:, np.newaxis] * (precision @ vectors))).T)
     if has_intercept:
-        blocks = vectors.reshape(-1, K, n + 1)
+        blocks = vectors.reshape(-1, len(learnt), m)
         blocks[:, :, -1] += blocks[:, :, moved] @ units.shift(before, moved)
-    means = vectors.reshape(state["means"].shape).astype(layout["dtype"])
-    return {"means": means, "sigma": ((sigma + sigma.T) / 2).astype(layout["dtype"])}
+    means.reshape(-1, K * m)[:, own] = vectors
+    blank[np.ix_(own, own)] = (sigma + sigma.T) / 2
+    return {"means": means.astype(layout["dtype"]), "sigma": blank.astype(layout["dtype"])}
 
 
 def _exact(parts: list[Array]) -> Array:
