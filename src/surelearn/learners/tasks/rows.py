@@ -266,10 +266,10 @@ class RowModel(ClassModel):
         """
         assert self.scale is not None
         scale, weights, learnt = self.scale, self.weights, self.records_learnt
-        self.scale, most, counted = scale.stretch(rows, begin)
-        if weights is not None and self.scale is not scale:
-            self.weights = weights.in_units(self.scale.units)
         try:
+            self.scale, most, counted = scale.stretch(rows, begin)
+            if weights is not None and self.scale is not scale:
+                self.weights = weights.in_units(self.scale.units)
             yield min(end, begin + most)
         finally:
             n = self.records_learnt - learnt
