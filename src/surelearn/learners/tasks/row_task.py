@@ -120,6 +120,7 @@ class RowTask(Task):
 
     def packed(self, estimator: Any) -> tuple[dict[str, Any], files.Tensors]:
         model = estimator.model_
+        weights = model.weights  # one moment of those that another thread replaces
         settings: dict[str, Any] = {
             **prior_out(model),
             "classes": labels_out(model.classes),
@@ -130,10 +131,10 @@ class RowTask(Task):
             settings["labels"] = label_settings(estimator)
         if model.code is not None:
             settings["code"] = code_out(model.code)
-        if model.weights is not None:
-            settings["weights"], tensors = weights_out(model.weights)
+        if weights is not None:
+            settings["weights"], tensors = weights_out(weights)
         if model.scale is not None:
-            units = model.scale.units if model.weights is None else model.weights.units
+            units = model.scale.units if weights is None else weights.units
             settings["scale"], more = scale_out(model.scale, units)
             tensors |= more
         reader = reader_of(estimator)
