@@ -9,32 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import surelearn
-from surelearn import SureClassifier, merge, rules
+from scaled import KINDS, UNITS, table
+from surelearn import SureClassifier, rules
 from surelearn.learners.tasks.rows import RowModel
-from surelearn.merging import MergeState
 from surelearn.units import ColumnScale, Units, same_units
-
-UNITS = 10.0 ** np.array([-6, 3, 0, 6, -2])
-KINDS = [
-    {},
-    {"rule": "arow", "dtype": "float64"},
-    {"average": True},
-    {"rule": "pa1"},
-    {"covariance": "full", "dtype": "float64"},
-    {"covariance": "full", "average": True},
-    {"fit_intercept": False},
-    {"multiclass": "ovr"},
-    {"initial_variance": 3.0},
-]
-
-
-def table(n: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of unlike units, means and spreads; the last one seldom varies."""
-    random = np.random.default_rng(seed)
-    X = random.standard_normal((n, 5)) * [1, 1e-3, 50, 7, 1] + [3, 0, -200, 1e3, 0]
-    X[:, 4] = random.random(n) < 0.1
-    scores = (X[:, :3] - X[:, :3].mean(axis=0)) @ random.standard_normal((3, classes))
-    return X, (scores + random.standard_normal((n, classes))).argmax(axis=1)
+from surelearn.weights import Diagonal
 
 
 class Slow:
@@ -262,21 +241,15 @@ def test_columns_that_do_not_vary_are_left_out():
     assert one.intercept_.any()
 
 
-@pytest.mark.parametrize("constant", [0.1, 123.456, 1e9 + 0.1])
-def test_columns_that_do_not_vary_in_any_part_are_left_out(constant):
-    """Sums of their values are rounded, and told of a spread of 1e-16."""
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_columns_that_vary_by_rounding_alone_are_left_out(learn):
+    """They were learnt in units of 1e-16: any other value then decided everything."""
     X, y = table()
-    wide = np.hstack([X, np.full((len(X), 1), constant)])
-    for n_shards in (2, 3, 5, 7):
-        clf = SureClassifier(random_state=0, n_shards=n_shards)
-        scores = clf.fit(X, y).decision_function(X)
-        assert (clf.fit(wide, y).decision_function(wide) == scores).all()
-    starts = [SureClassifier(random_state=i).fit(wide[i::3], y[i::3]) for i in range(3)]
-    merged = merge(starts)
-    assert not merged.model_.scale.square[5]
-    ends = [surelearn.merge([merged]).partial_fit(wide[i::2], y[i::2]) for i in range(2)]
-    states = [MergeState.of(end, start=merged) for end in ends]
-    assert not (states[0] + states[1]).result(MergeState.of(merged)).model_.scale.square[5]
+    noise = (X[:, :1] * 0.1 + 0.3) - X[:, :1] * 0.1
+    assert noise.std() > 0
+    wide = np.hstack([X, noise])
+    with_it, without = (getattr(SureClassifier(random_state=0), learn)(r, y) for r in (wide, X))
+    assert (with_it.decision_function(wide) == without.decision_function(X)).all()
 
 
 def test_rows_of_weight_0_are_not_counted():
@@ -318,6 +291,41 @@ def test_a_refused_row_leaves_no_trace(tmp_path):
     assert (clf.model_.scale.square == want.model_.scale.square).all()
 
 
+def test_an_interrupted_change_of_units_leaves_no_trace(monkeypatch):
+    X, y = table(40)
+    clf, want = (SureClassifier(random_state=0).partial_fit(X[:16], y[:16]) for _ in range(2))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Diagonal, "in_units", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            clf.partial_fit(X[16:], y[16:])
+    assert clf.model_.scale.n_rows == 16
+    assert same_units(clf.model_.scale.units, want.model_.scale.units)
+    assert (clf.partial_fit(X[16:], y[16:]).coef_ == want.partial_fit(X[16:], y[16:]).coef_).all()
+
+
+def test_weights_are_saved_with_their_own_units(tmp_path, monkeypatch):
+    """Another thread may go on to other units in the meantime."""
+    X, y = table(60)
+    clf = SureClassifier(random_state=0).partial_fit(X[:20], y[:20])
+    scores, state, waiting = clf.decision_function(X), Diagonal.state, [None]
+
+    def meanwhile(weights):
+        found = state(weights)
+        if waiting:
+            waiting.clear()
+            clf.partial_fit(X[20:], y[20:])
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Diagonal, "state", meanwhile)
+        clf.save(tmp_path / "model.sure")
+    assert (surelearn.load(tmp_path / "model.sure").decision_function(X) == scores).all()
+
+
 @pytest.mark.parametrize("params", KINDS)
 def test_a_saved_model_goes_on_with_the_same_bits(tmp_path, params):
     X, y = table(90)
@@ -349,53 +357,6 @@ def test_forged_moments_are_refused(tmp_path, name, value):
         scale_in(Fields, tensors, 3)
     with pytest.raises(ValueError, match="at most 2 columns"):
         scale_in(Fields, {**tensors, name: np.zeros(3)}, 2)
-
-
-@pytest.mark.parametrize("params", [{}, {"covariance": "full"}, {"rule": "pa1"}])
-def test_merged_models_are_in_the_units_of_all_rows(params):
-    X, y = table(300)
-    X[:100] += 40  # other centres and spreads
-    parts = [slice(0, 100), slice(100, 200), slice(200, 300)]
-    models = [SureClassifier(**params, random_state=0).fit(X[part], y[part]) for part in parts]
-    merged = merge(models)
-    others = merge(models[::-1])
-    assert (merged.coef_ == others.coef_).all()
-    assert (merged.intercept_ == others.intercept_).all()
-    scale = merged.model_.scale
-    np.testing.assert_allclose(scale.mean, X.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(scale.square / 300, X.var(axis=0), rtol=1e-9)
-    assert merged.score(X, y) > np.mean([model.score(X, y) for model in models])
-    scaled = [
-        SureClassifier(**params, random_state=0).fit(X[part] * UNITS, y[part]) for part in parts
-    ]
-    expected = merged.decision_function(X)
-    found = merge(scaled).decision_function(X * UNITS)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    assert merge([models[0], SureClassifier(**params)]).score(X, y) == models[0].score(X, y)
-
-
-def test_states_of_other_units_are_not_added():
-    X, y = table(200)
-    one, two = (SureClassifier(random_state=0).fit(X[i::2], y[i::2]) for i in (0, 1))
-    with pytest.raises(ValueError, match=r"Use surelearn\.merge"):
-        MergeState.of(one) + MergeState.of(two)
-    assert (MergeState.of(one) + MergeState.of(one)).result().score(X, y) > 0.8
-
-
-def test_what_is_learnt_since_a_start_is_counted_once():
-    X, y = table(300)
-    start = SureClassifier(random_state=0).partial_fit(X[:100], y[:100], classes=[0, 1, 2])
-    ends = []
-    for some in (slice(100, 200), slice(200, 300)):
-        end = surelearn.merge([start])
-        ends.append(end.partial_fit(X[some], y[some]))
-    states = [MergeState.of(end, start=start) for end in ends]
-    result = (states[0] + states[1]).result(MergeState.of(start))
-    scale = result.model_.scale
-    assert scale.n_rows == 300
-    np.testing.assert_allclose(scale.mean, X.mean(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(scale.square / 300, X.var(axis=0), rtol=1e-9)
-    assert result.score(X, y) > 0.8
 
 
 def test_contributions_are_of_values_above_the_centre():

@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 #: New moments come into use when the rows have grown by a sixteenth, or by one.
 _GROWTH = 16
 
+#: A column whose deviation is at most so much of its mean has not varied but by rounding.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
 
 class Units(NamedTuple):
     """Units of the first columns: a value x is learnt as z = (x - centre) * factor.
@@ -158,7 +161,8 @@ class ColumnScale:
 
     def found(self) -> Units:
         """The units that follow from the moments so far."""
-        varied = self.square > 0
+        rounding = np.square(_ROUNDING * self.mean) * self.n
+        varied = self.square > rounding
         spread = np.where(varied, self.square, 1.0) / np.maximum(self.n, 1.0)
         # Values in a typical row: columns that vary, or values other than 0 of sparse rows.
         d = (
