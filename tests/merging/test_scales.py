@@ -9,6 +9,8 @@ import surelearn
 from scaled import UNITS, table
 from surelearn import SureClassifier, merge
 from surelearn.merging import MergeState
+from surelearn.units import same_units
+from surelearn.weights import Diagonal
 
 
 @pytest.mark.parametrize("constant", [0.1, 123.456, 1e9 + 0.1])
@@ -73,3 +75,18 @@ def test_what_is_learnt_since_a_start_is_counted_once():
     np.testing.assert_allclose(scale.mean, X.mean(axis=0), rtol=1e-9)
     np.testing.assert_allclose(scale.square / 300, X.var(axis=0), rtol=1e-9)
     assert result.score(X, y) > 0.8
+
+
+def test_a_model_that_another_thread_trains_is_merged_in_the_units_of_its_weights(monkeypatch):
+    X, y = table(60)
+    clf = SureClassifier(random_state=0).partial_fit(X[:24], y[:24])
+    taken, in_units = [], Diagonal.in_units
+
+    def meanwhile(weights, units):
+        if not taken:
+            taken.append(clf.model_.merge_state("evidence"))
+        return in_units(weights, units)
+
+    monkeypatch.setattr(Diagonal, "in_units", meanwhile)
+    clf.partial_fit(X[24:27], y[24:27])
+    assert same_units(taken[0].scales[0].units, taken[0].trained.state["units"])

@@ -164,13 +164,13 @@ class RowModel(ClassModel):
         start: RowModel | None = None,
     ) -> MergeState:
         """What merging needs from this model, which was trained from `start`."""
-        scale = self.scale
-        if start is not None and start.scale is not None and scale is not None:
-            learnt = self.in_scale(scale.in_use(start.scale.units))
-            state = MergeState.of_learnt(learnt, how, words=words, start=start)
-            scale = learnt.scale and learnt.scale.since(start.scale)
-        else:
-            state = MergeState.of_learnt(self, how, words=words, start=start)
+        learnt = replace(self)  # another thread may go on to other weights and units
+        if learnt.scale is not None and learnt.weights is not None:
+            learnt.scale = learnt.scale.in_use(learnt.weights.units or learnt.scale.units)
+        if start is not None and start.scale is not None and learnt.scale is not None:
+            learnt = learnt.in_scale(learnt.scale.in_use(start.scale.units))
+        state = MergeState.of_learnt(learnt, how, words=words, start=start)
+        scale = learnt.scale and learnt.scale.since(None if start is None else start.scale)
         scales = () if scale is None or not scale.n_rows else (scale,)
         return replace(state, documents=documents, scales=scales)
 
