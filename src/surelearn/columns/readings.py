@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -124,6 +125,7 @@ def dates(cells: Cells, order: str) -> Read:
     return _by_value(cells, distinct, lambda text: date_of(text, own), missing)
 
 
+@lru_cache(2**14)  # the days of a stream come again in every block
 def date_of(text: str, order: str) -> Any:
     """A date that is written as a text; None if it is none."""
     found = _DATE.fullmatch(text.strip())
