@@ -97,3 +97,13 @@ def test_a_column_of_texts_is_learnt_alone_unless_asked(folder: Path) -> None:
     run("train", "u.csv", "-o", "b.sure", "--table")
     names = [type(surelearn.load(name)).__name__ for name in ("a.sure", "b.sure")]
     assert names == ["SureTextClassifier", "SureTableClassifier"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict"])
+def test_a_column_that_is_gone_is_said_in_one_line(folder: Path, command: str) -> None:
+    run("train", "t.csv", "--label", "y", "-o", "m.sure")
+    pandas.read_csv("t.csv").drop(columns="brand").to_csv("less.csv", index=False)
+    done = run(command, "m.sure", "less.csv", *["--label", "y"] * (command == "evaluate"))
+    assert done.exit_code == 0
+    said = "column 'brand' is missing from these rows; all its values count as missing."
+    assert f"surelearn: {said}" in done.stderr.splitlines()

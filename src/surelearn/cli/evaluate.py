@@ -10,7 +10,7 @@ import typer
 
 from surelearn.cli import _options
 from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Json, Model, Quiet, reads
-from surelearn.cli._progress import progress_bar
+from surelearn.cli._progress import progress_bar, warnings_shown
 
 if TYPE_CHECKING:
     from surelearn.evaluation import Evaluation
@@ -61,7 +61,7 @@ def evaluate(
     if picture is not None:
         _check_classes(judged)
     rival = None if against is None else _options.model_in(against, jobs=jobs)
-    with progress_bar("Evaluating", quiet=quiet) as progress:
+    with warnings_shown(), progress_bar("Evaluating", quiet=quiet) as progress:
         found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
     if against is not None and found.comparison is not None:
         names = str(model), str(against)

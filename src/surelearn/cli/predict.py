@@ -13,7 +13,7 @@ import typer
 from surelearn.cli import _options
 from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Model, Quiet, reads
 from surelearn.cli._output import Output, is_shown, opened
-from surelearn.cli._progress import progress_bar
+from surelearn.cli._progress import progress_bar, warnings_shown
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def predict(
         _check_proba(loaded, model)
     kept = {"keep": keep} if keep else {}
     n_bad = 0
-    with prediction_bar(output, quiet=quiet) as progress:
+    with warnings_shown(), prediction_bar(output, quiet=quiet) as progress:
         found: Any = surelearn.predict(loaded, files, progress=progress, **kept, **reading)
         batches = begun(found)
         write = loaded.task.lines(loaded, Shown(proba, everything))
