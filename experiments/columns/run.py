@@ -1,11 +1,13 @@
-"""Tables by five folds: SureTableClassifier beside LogisticRegression; writes result.csv.
+"""Tables by five folds: SureTableClassifier beside its peers; writes result.csv.
 
-python -m experiments.columns.run
+python -m experiments.columns.run               # all
+python -m experiments.columns.run LightGBM      # the lines of some contestants anew
 """
 
 from __future__ import annotations
 
 import csv
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,14 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from experiments import tables
 from experiments.columns.data import CHOSEN_ON, JUDGED_ON, Data, load
+from experiments.columns.peers import Boosted, Logistic, VowpalWabbit, columns_of
 from surelearn import SureTableClassifier
 from surelearn.columns import Category, Number
 
@@ -41,7 +40,11 @@ def contestants() -> dict[str, Callable[[Kinds], Any]]:
         "categories of length 1 each": lambda kinds: _ours(
             _with(kinds, category=Category(weight=_length(kinds)), number=Number(bins=None))
         ),
-        "LogisticRegression, kinds told": _peer,
+        "each number times 10^k": OtherUnits,
+        "LogisticRegression, kinds told": Logistic,
+        "Vowpal Wabbit": lambda kinds: VowpalWabbit(kinds, pairs=False),
+        "Vowpal Wabbit, -q": lambda kinds: VowpalWabbit(kinds, pairs=True),
+        "LightGBM": Boosted,
     }
 
 
@@ -58,17 +61,24 @@ def _length(kinds: Kinds) -> float:
     return float(np.sqrt(max(1, sum(kind == "category" for kind in kinds.values()))))
 
 
-def _peer(kinds: Kinds) -> Any:
-    def of(kind: str) -> list[str]:
-        return [name for name in kinds if kinds[name] == kind]
+class OtherUnits:
+    """Ours with kinds told, and each column of numbers times 10^k, k from -6 to 6."""
 
-    parts: list[Any] = [
-        ("numbers", StandardScaler(), of("number")),
-        ("categories", OneHotEncoder(handle_unknown="ignore"), of("category")),
-    ]
-    parts = [part for part in parts if part[2]]
-    parts += [(name, TfidfVectorizer(), name) for name in of("text")]
-    return make_pipeline(ColumnTransformer(parts), LogisticRegression())
+    def __init__(self, kinds: Kinds) -> None:
+        self.model = _ours(kinds)
+        numbers = columns_of(kinds, "number")
+        powers = np.random.default_rng(0).integers(-6, 7, len(numbers))
+        self.units = {name: 10.0**k for name, k in zip(numbers, powers.tolist(), strict=True)}
+
+    def fit(self, X: Any, y: Any) -> None:
+        self.model.fit(self._moved(X), y)
+        self.classes_ = self.model.classes_
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.model.predict_proba(self._moved(X))
+
+    def _moved(self, X: Any) -> Any:
+        return X.assign(**{str(name): X[name] * unit for name, unit in self.units.items()})
 
 
 def folds(data: Data) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -100,20 +110,23 @@ def judged(make: Callable[[Kinds], Any], data: Data) -> dict[str, float]:
 
 
 def main() -> None:
-    """Judge all contestants on all sets."""
-    with (HERE / "result.csv").open("w", encoding="utf-8", newline="") as file:
-        out: Any = None
-        for name in (*CHOSEN_ON, *JUDGED_ON):
-            data = load(name)
-            for who, make in contestants().items():
-                line = {"set": name, "who": who, **judged(make, data)}
-                if out is None:
-                    out = csv.DictWriter(file, list(line))
-                    out.writeheader()
-                out.writerow(
-                    {k: f"{x:.5f}" if isinstance(x, float) else x for k, x in line.items()}
-                )
-                file.flush()
+    """Judge all contestants on all sets, or those that are named."""
+    path, known = HERE / "result.csv", contestants()
+    named = sys.argv[1:] or list(known)
+    before = {(line["set"], line["who"]): line for line in tables.lines(path)}
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in (*CHOSEN_ON, *JUDGED_ON):
+        data = load(name)
+        for who, make in known.items():
+            lines[name, who] = before.pop((name, who), {})
+            if who in named or not lines[name, who]:
+                found = {key: f"{x:.5f}" for key, x in judged(make, data).items()}
+                lines[name, who] = {"set": name, "who": who, **found}
+                print(*lines[name, who].values(), flush=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            out = csv.DictWriter(file, list(lines[name, who]))
+            out.writeheader()
+            out.writerows([*lines.values(), *before.values()])
 
 
 if __name__ == "__main__":
