@@ -128,9 +128,19 @@ def merge(shown):
     assert (alone < uniform).all()
 
 
+def table_columns(shown):
+    weights = shown["weights"]
+    assert weights["title: serviced"][0] > 1 > -1 > weights["title: rust"][0]
+    assert weights["brand=Alba"][0] > weights["brand=Cima"][0] > weights["brand=Esker"][0]
+    assert shown["rare"] > 3 * shown["common"]
+    assert max(weights, key=lambda name: weights[name][1]) == "brand=Fado"
+    assert sum(shown["sizes"]) == sum(name.split(" ")[-1][:7] != "weekday" for name in weights) - 1
+
+
 FINDINGS = [
     margin_distributions, calibration, weight_confidence, learning_curves, active_learning,
     ellipses, drift, tagger_confidence, which_multiclass, tree, grid, kernel_boundary, merge,
+    table_columns,
 ]  # fmt: skip
 
 
