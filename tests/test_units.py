@@ -13,7 +13,7 @@ from scaled import KINDS, UNITS, table
 from surelearn import SureClassifier, rules
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.units import ColumnScale, Units, same_units
-from surelearn.weights import Diagonal
+from surelearn.weights import Diagonal, Layout, Weights
 
 
 class Slow:
@@ -430,3 +430,24 @@ def test_units_must_fit_the_rows():
     with pytest.raises(IndexError, match="no such rows"):
         ColumnScale.new(3, centred=True, whole=True).count(rows, 0, 3)
     assert isinstance(SureClassifier().fit([[0.0], [1.0]], [0, 1]).model_, RowModel)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("averaged", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_one_column_moves_to_other_units_as_several_do(dtype, averaged, intercept):
+    """And features beyond the scaled ones stay as they are, to the bit."""
+    random = np.random.default_rng(0)
+    layout = Layout(40, intercept=intercept, second_order=True, averaged=averaged, dtype=dtype)
+    weights = Diagonal(layout, 1, 0.3)
+    features = np.sort(random.choice(40 + intercept, 20, replace=False))
+    cells = random.uniform(0.1, 1, (20, 2 + averaged)).astype(dtype)
+    weights.put_features({"features": features, "cells": cells, "rounds": 7})
+    weights.units = Units(random.normal(size=6), np.append(random.uniform(1, 2, 5), 0), False)
+    units = Units(random.normal(size=6), random.uniform(1, 2, 6), False)
+    state = weights.in_units(units).state()
+    several = Weights.in_units(weights, units).state()
+    assert state["cells"].tobytes() == several["cells"].tobytes()
+    assert state["rounds"] == 7
+    beyond = (features >= 6) & (features < 40)
+    assert state["cells"][beyond].tobytes() == cells[beyond].tobytes()

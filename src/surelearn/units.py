@@ -236,8 +236,9 @@ def runs_in_units(state: Mapping[str, Any], before: Units, units: Units) -> dict
     if not len(features):
         return {}
     second_order, averaged = layout["second_order"], layout["averaged"]
-    columns = features[features < layout["n_features"]]
-    has_intercept = len(columns) < len(features)  # every row moves it
+    # Features beyond the columns have no unit.
+    columns = features[features < min(len(units.factor), layout["n_features"])]
+    has_intercept = features[-1] == layout["n_features"]  # every row moves it
     old, new = before.per_unit(columns), units.per_unit(columns)
     moved = np.flatnonzero((old > 0) & (new > 0))
     ratio = (new[moved] / old[moved])[:, np.newaxis]

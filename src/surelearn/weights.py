@@ -342,6 +342,25 @@ class Diagonal(Weights):
         except MemoryError:  # not enough for spare columns
             return self.with_columns(columns)
 
+    def in_units(self, units: Units) -> Self:
+        """As of other weights, without looking at features that have no unit."""
+        if self.units is None or self.capacity > 1:
+            return super().in_units(units)
+        other = type(self)(self.layout, 1, self.prior)
+        _core.go_on_from(other._core, self._core, None)
+        cells, rounds = _core.runs(other._core)
+        own = np.arange(len(units.factor) + self.layout.intercept)
+        own[len(units.factor) :] = self.layout.n_features
+        start = np.zeros((1, cells.shape[1]), cells.dtype)
+        start[0, 1 : 1 + self.layout.second_order] = self.prior
+        bits = np.dtype(f"u{cells.itemsize}")
+        own = own[(cells[own].view(bits) != start.view(bits)).any(axis=1)]
+        state = {"layout": asdict(self.layout), "n_columns": 1, "prior": self.prior,
+                 "features": own, "cells": cells[own], "rounds": rounds}  # fmt: skip
+        other.put_features(state | runs_in_units(state, self.units, units))
+        other.units = units
+        return other
+
     def put_features(self, state: Mapping[str, Any]) -> Self:
         """These weights, with the runs of some features as a state has them; changed in place."""
         self._core.restore(state["features"], state["cells"], state["rounds"])
