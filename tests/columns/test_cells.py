@@ -138,3 +138,36 @@ def test_what_is_no_table():
         Table.one(["a"])
     with pytest.raises(ValueError, match="one length, got 2 and 1 of 'b'"):
         Table.of({"a": [1, 2], "b": [1]}).cells("b")
+
+
+def test_some_cells_forget_the_values_that_none_of_them_has():
+    values = [f"text {i}" for i in range(50)] + [None]
+    cells = cells_of(values)
+    few = cells.take(np.array([50, 7, 3, 7]))
+    assert few.plain() == [None, "text 7", "text 3", "text 7"]
+    assert sorted(few.strings()) == ["text 3", "text 7"]
+    arrow = cells_of(pyarrow.array(values)).take(np.array([50, 7, 3, 7]))
+    assert arrow.plain() == few.plain()
+
+
+def test_plain_values():
+    table = Table.of(
+        {
+            "number": [1.5, None],
+            "flag": [True, None],
+            "day": [datetime.date(2024, 5, 1), None],
+            "time": [datetime.datetime(2024, 5, 1, 8, 30), None],
+            "list": [["a", "b"], None],
+            "text": ["x", " "],
+        }
+    )
+    first, second = table.records()
+    assert first == {
+        "number": 1.5,
+        "flag": True,
+        "day": "2024-05-01",
+        "time": "2024-05-01T08:30:00.000000",
+        "list": ["a", "b"],
+        "text": "x",
+    }
+    assert second == dict.fromkeys(first)

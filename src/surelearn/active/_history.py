@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from surelearn import _check
+from surelearn.columns import Known, Table
 
 #: Kinds of steps: labels given before the first question, an answer, a skip.
 KINDS = ("start", "tell", "skip")
@@ -19,6 +20,7 @@ _MORE: dict[str, tuple[Any, str]] = {
     "drawn": (list, "a list"),
     "learnt_before": (int | None, "an int or None"),
     "label_type": (str | None, "a str or None"),
+    "columns": (list, "a list"),
 }
 
 _NUMBERS = [np.dtype(kind).name for kind in "?bhilqBHILQefd"]
@@ -69,16 +71,19 @@ class History(NamedTuple):
     drawn: list[int]  # the randomly drawn rows of the last questions
     steps: list[HistoryStep]
     answers: list[Answer]  # of all steps
+    columns: list[Known] | None = None  # of a table, as the pool decided them
 
     def plain(self) -> dict[str, Any]:
         """The history as plain values that JSON can hold."""
         answers = iter(self.answers)
+        columns = {} if self.columns is None else {"columns": [x.plain() for x in self.columns]}
         return {
             "random_state": self.random_state,
             "learnt_before": self.learnt_before,
             "label_type": self.label_type,
             "drawn": self.drawn,
             "steps": [_plain_step(step, answers) for step in self.steps],
+            **columns,
         }
 
     @classmethod
@@ -93,7 +98,18 @@ class History(NamedTuple):
             list(plain.get("drawn", [])),
             [step for step, _ in listed],
             [answer for _, answers in listed for answer in answers],
+            _columns(plain.get("columns")),
         )
+
+
+def _columns(plain: list[Any] | None) -> list[Known] | None:
+    """The columns of a table from what `Known.plain` gave."""
+    try:
+        return None if plain is None else [Known.of(one) for one in plain]
+    except (TypeError, KeyError) as error:
+        raise ValueError(
+            f"history['columns'] must be columns as a pool writes them: {error}."
+        ) from error
 
 
 def _plain_step(step: HistoryStep, answers: Iterator[Answer]) -> dict[str, Any]:
@@ -126,8 +142,11 @@ def _step(i: int, plain: Mapping[str, Any]) -> tuple[HistoryStep, list[Answer]]:
 
 def mark_of(row: Any) -> int:
     """A checksum of one row, given as a slice of its matrix, frame or list."""
-    if sparse.issparse(row):
-        content: Any = [row.indices.tolist(), row.data.tolist()]
+    if isinstance(row, Table):
+        (values,) = row.records()  # by name: columns may change places, and empty ones may come
+        content: Any = sorted((name, x) for name, x in values.items() if x is not None)
+    elif sparse.issparse(row):
+        content = [row.indices.tolist(), row.data.tolist()]
     else:
         content = row.to_pylist() if hasattr(row, "to_pylist") else np.asarray(row).tolist()
     return crc32(repr(content).encode("utf-8", "surrogatepass"))

@@ -15,11 +15,11 @@ from surelearn import _check
 from surelearn.active._history import Answer, History, HistoryStep, mark_of
 from surelearn.active._query import STRATEGIES, batch_of, first, rate, together
 from surelearn.active._stopping import Progress, Stopping
+from surelearn.active._table_rows import as_read_by, columns_for, n_rows, taken
 from surelearn.active._teach import LabelledRow, ReplayTrainer
-from surelearn.active._view import PoolRows, n_rows
+from surelearn.active._view import PoolRows
 from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.text_classifier import taken
 
 Rows = NDArray[np.int64]
 
@@ -40,8 +40,10 @@ class Pool:
         before, the replays start from a copy of it. Classifiers of other libraries with
         `partial_fit` learn each answer once, and start over with all of them when a new class
         appears. Those without it are fitted again on all answers.
-    X : array or CSR matrix of shape (n_samples, n_features), or texts
-        Whatever the model takes. It is read, and texts are hashed, once for all scores.
+    X : array or CSR matrix of shape (n_samples, n_features), texts, or table
+        Whatever the model takes. It is read, and texts are hashed, once for all scores. What the
+        columns of a table are is decided once, by all rows of the pool, unless the model has been
+        trained before.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
@@ -79,7 +81,8 @@ class Pool:
         All answers and skips, as plain values that JSON can hold: ``random_state``; ``steps``, a
         list of dicts of ``kind`` ("start", "tell" or "skip") and ``answers`` or ``rows``;
         ``drawn``, the randomly drawn rows of the last questions; ``label_type``;
-        ``learnt_before``, how many rows the model had learnt. To resume, only the first two are
+        ``learnt_before``, how many rows the model had learnt; of a table the ``columns`` as the
+        pool decided them, so that new rows do not change them. To resume, only the first two are
         required, and only ``row`` and ``label`` of each answer.
 
     Notes
@@ -134,12 +137,14 @@ class Pool:
         if passes is not None:
             _check.count("passes", passes)
         self._explore = _check.number("explore", explore, "[0, 1)", low=0.0, high=1.0)
-        self._X = _by_rows(X)
+        self._X = _by_rows(as_read_by(model, X))
         self._n_rows = n_rows(self._X)
         _check.some_rows(self._n_rows, unit="row")
         before = None if history is None else History.of(history)
         self._seed = _seed(random_state, before)
-        self._trainer = ReplayTrainer(model, self._X, classes, passes=passes, seed=self._seed)
+        columns = _columns(model, self._X, before)
+        more: dict[str, Any] = {"passes": passes, "seed": self._seed, "columns": columns}
+        self._trainer = ReplayTrainer(model, self._X, classes, **more)
         self._draw()
         self._rows = PoolRows(self._X, self._order)
         self._places: dict[Any, int] = {}  # label: its number in predictions
@@ -167,7 +172,8 @@ class Pool:
     def history(self) -> dict[str, Any]:
         drawn = sorted(self._drawn)
         kind, before = self._trainer.label_type, self._trainer.learnt_before
-        return History(self._seed, before, kind, drawn, self._steps, self.answers).plain()
+        columns = self._trainer.columns
+        return History(self._seed, before, kind, drawn, self._steps, self.answers, columns).plain()
 
     def __len__(self) -> int:
         """The number of open rows: neither answered nor skipped."""
@@ -395,6 +401,13 @@ def _by_rows(X: Any) -> Any:
     if sparse.issparse(X):
         return X.tocsr()
     return X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+
+
+def _columns(model: Any, X: Any, history: History | None) -> Any:
+    """The columns of a table, as the pool decides them or has done before; None: the model has."""
+    if history is None:
+        return columns_for(model, X)
+    return history.columns or columns_for(model, X, is_new=history.learnt_before == 0)
 
 
 def _seed(random_state: Any, history: History | None) -> int:

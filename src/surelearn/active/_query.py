@@ -60,7 +60,7 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
         One of ours or of scikit-learn. `acl` needs variances, so a second-order rule of ours;
         `margin` needs `decision_function`; `entropy` and `least-confident` need `predict_proba`.
         An unfitted model works with `random` only.
-    X : array or CSR matrix of shape (n_samples, n_features), or texts
+    X : array or CSR matrix of shape (n_samples, n_features), texts, or table
         Whatever the model takes.
     strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
     random_state : int, RandomState or None
@@ -145,7 +145,7 @@ def query(
     ----------
     model : classifier
         As in `scores`; it does not change.
-    X : array or CSR matrix of shape (n_samples, n_features), or texts
+    X : array or CSR matrix of shape (n_samples, n_features), texts, or table
         Whatever the model takes.
     n : int, default 1
         How many rows, at most all of them.

@@ -19,12 +19,14 @@ from sklearn.utils import check_array, check_random_state
 from surelearn import _check, rules
 from surelearn.active._curves import Simulation
 from surelearn.active._query import STRATEGIES, rate, scores
+from surelearn.active._table_rows import columns_for, is_table, n_rows, taken
 from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
 from surelearn.active._view import ReadRows
-from surelearn.learners import SureClassifier, SureTextClassifier
+from surelearn.columns import Known, Table
+from surelearn.learners import SureClassifier, SureTableClassifier, SureTextClassifier
 from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.text_classifier import new_vectorizer, taken
+from surelearn.learners.text_classifier import new_vectorizer
 from surelearn.training.shards import spread
 
 #: With fewer held-out rows than this, accuracy moves in steps that hide the differences.
@@ -60,15 +62,17 @@ def simulate(
 
     Parameters
     ----------
-    X : array, CSR matrix or frame of shape (n_samples, n_features), or list of str
-        Texts are hashed once, as `SureTextClassifier` does, and shared by all runs.
+    X : array, CSR matrix or frame of shape (n_samples, n_features), list of str, or table
+        Texts are hashed once, as `SureTextClassifier` does, and shared by all runs. What the
+        columns of a table are is decided once, by all rows; their labels are not looked at.
     y : array of shape (n_samples,)
         All labels.
     learners : dict of {str: classifier}, optional
         Classifiers with `partial_fit`, keyed by display name; they do not change. A
-        `SureTextClassifier` reads texts with the settings it has. Default: "Sure", which is
-        `SureTextClassifier` or `SureClassifier` as it comes, and the learners of the paper, which
-        learn each label once: PA with ``PA1(C=1)`` and CW with ``Variance(phi=1)``.
+        `SureTextClassifier` reads texts with the settings it has; tables need learners that are
+        `SureTableClassifier`. Default: "Sure", which is the one of the three that takes X, as it
+        comes, and the learners of the paper, which learn each label once: PA with ``PA1(C=1)`` and
+        CW with ``Variance(phi=1)``.
     strategies : list of str, default ("random", "margin", "acl")
         Names as in `query`. A learner that cannot use a strategy skips it, such as PA and
         ``"acl"``; at least one learner must be able to use each.
@@ -114,10 +118,8 @@ def simulate(
     labels = as_labels(y)
     classes = np.unique(labels)
     _check.two_classes(classes, "simulate")
-    rows = _rows(_learners(learners, passes, is_texts=_is_texts(X)), X)
-    any_rows = next(iter(rows.values())).X
-    n_rows = any_rows.shape[0] if sparse.issparse(any_rows) else len(any_rows)
-    _check.one_label_a_row(len(labels), n_rows)
+    rows = _rows(_learners(learners, passes, X), X)
+    _check.one_label_a_row(len(labels), n_rows(next(iter(rows.values())).X))
     runs = _runs(labels, groups, n_folds, n_runs=n_runs, random=check_random_state(random_state))
     task = _Task(labels, classes, _grid(n_labels, every, runs=runs, n_classes=len(classes)))
     pairs = _pairs(task, rows, runs[0], strategies=strategies)
@@ -160,6 +162,7 @@ class _Learner(NamedTuple):
     model: Any
     passes: int | None
     X: Any = None
+    columns: list[Known] | None = None
 
     def trainer(self, run: _Run, classes: NDArray[Any]) -> ReplayTrainer:
         """An untrained copy that learns rows of the pool; its random draws depend on the run."""
@@ -168,9 +171,8 @@ class _Learner(NamedTuple):
             model.set_params(random_state=run.seed)
         # A replay learns the classes from the first rows; other models must know them in advance.
         known = None if replays(model, self.passes) else classes
-        return ReplayTrainer(
-            model, taken(self.X, run.pool), known, passes=self.passes, seed=run.seed
-        )
+        more: dict[str, Any] = {"passes": self.passes, "seed": run.seed, "columns": self.columns}
+        return ReplayTrainer(model, taken(self.X, run.pool), known, **more)
 
 
 class _Task(NamedTuple):
@@ -220,17 +222,16 @@ class _Task(NamedTuple):
 # ---------------------------------------------------------------------- learners
 
 
-def _learners(
-    given: Mapping[str, Any] | None, passes: int | None, *, is_texts: bool
-) -> dict[str, _Learner]:
+def _learners(given: Mapping[str, Any] | None, passes: int | None, X: Any) -> dict[str, _Learner]:
     """The classifiers by name; each must have `partial_fit`."""
     if passes is not None:
         _check.count("passes", passes)
     if given is None:
+        plain = SureTableClassifier if is_table(X) else SureClassifier
         return {
-            "PA": _Learner(SureClassifier(rules.PA1(C=1.0)), 1),
-            "CW": _Learner(SureClassifier(rules.Variance(phi=1)), 1),
-            "Sure": _Learner(SureTextClassifier() if is_texts else SureClassifier(), passes),
+            "PA": _Learner(plain(rules.PA1(C=1.0)), 1),
+            "CW": _Learner(plain(rules.Variance(phi=1)), 1),
+            "Sure": _Learner(SureTextClassifier() if _is_texts(X) else plain(), passes),
         }
     if not isinstance(given, Mapping) or not given:
         raise TypeError(f"learners must be a dict of {{name: classifier}}, got {given!r}.")
@@ -245,6 +246,8 @@ def _learners(
 
 def _rows(learners: dict[str, _Learner], X: Any) -> dict[str, _Learner]:
     """Each learner with its rows; learners that hash texts alike share one matrix."""
+    if any(isinstance(learner.model, SureTableClassifier) for learner in learners.values()):
+        return _of_tables(learners, X)
     if not _is_texts(X):
         for name, learner in learners.items():
             if isinstance(learner.model, SureTextClassifier):
@@ -269,8 +272,23 @@ def _rows(learners: dict[str, _Learner], X: Any) -> dict[str, _Learner]:
     return found
 
 
+def _of_tables(learners: dict[str, _Learner], X: Any) -> dict[str, _Learner]:
+    """Each learner with the table, and with its columns."""
+    table = Table.of(X)
+    for name, learner in learners.items():
+        if not isinstance(learner.model, SureTableClassifier):
+            raise ValueError(
+                f"learners[{name!r}] must be a SureTableClassifier as the others are, got "
+                f"{learner.model!r}."
+            )
+    return {
+        name: learner._replace(X=table, columns=columns_for(learner.model, table, is_new=True))
+        for name, learner in learners.items()
+    }
+
+
 def _is_texts(X: Any) -> bool:
-    if sparse.issparse(X) or hasattr(X, "columns"):
+    if sparse.issparse(X) or hasattr(X, "columns") or is_table(X):
         return False
     return hasattr(X, "to_pylist") or np.ndim(X) == 1
 

@@ -104,7 +104,7 @@ class Sampler:
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features), or texts
+        X : array or CSR matrix of shape (n_samples, n_features), texts, or table
             The next rows of the stream, any number of them.
 
         Returns
@@ -125,7 +125,7 @@ class Sampler:
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_samples, n_features), or texts
+        X : array or CSR matrix of shape (n_samples, n_features), texts, or table
             May have no rows.
         y : array of shape (n_samples,)
         """
@@ -185,14 +185,15 @@ def stream(
 
     Each batch is read when it is needed, never ahead, and scored by the model as it is then. When
     labels come, at once or later, call the model's `partial_fit`. `Sampler` describes the choice of
-    rows.
+    rows. A `SureTableClassifier` decides its columns by the first labelled rows that it learns:
+    name them with `columns` if these are few.
 
     Parameters
     ----------
     model : classifier
         It does not change here.
     batches : iterable
-        Of arrays, CSR matrices, lists of texts, or the batches of `read.batches`.
+        Of arrays, CSR matrices, lists of texts, tables, or the batches of `read.batches`.
     budget : float, default 0.1
         Share of labels in (0, 1), kept within 2 % from 300 labels on.
     strategy : {"acl", "margin"}, default "acl"

@@ -14,10 +14,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from surelearn.active._table_rows import taken
+from surelearn.columns import Known
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import is_fitted
 from surelearn.learners.online import Online
-from surelearn.learners.text_classifier import taken
+from surelearn.learners.table_classifier import with_columns
 
 #: A replay is due when the answers have grown by one in so many since the last one, so that the
 #: cost of an answer stays the same however many there are.
@@ -42,9 +44,17 @@ class ReplayTrainer:
     """
 
     def __init__(
-        self, model: Any, X: Any, classes: Any, *, passes: int | None = None, seed: int = 0
+        self,
+        model: Any,
+        X: Any,
+        classes: Any,
+        *,
+        passes: int | None = None,
+        seed: int = 0,
+        columns: list[Known] | None = None,
     ) -> None:
         self.model, self._X = model, X
+        self.columns = columns  # of a table, for a model that has learnt nothing
         self._classes = None if classes is None else list(classes)
         self._passes = _passes(model, passes)
         self._replays = replays(model, passes)
@@ -137,7 +147,8 @@ class ReplayTrainer:
         model = clone(self._start).set_params(**once)
         # Answers are few and not drawn at random: none is kept back for calibration.
         whole = {"calibrate": False} if "calibrate" in signature(model.fit).parameters else {}
-        model.fit(X, labels, **whole)
+        with with_columns(model, self.columns):
+            model.fit(X, labels, **whole)
         return model.set_params(**{name: given[name] for name in once})
 
     def _passes_from_start(self, X: Any, labels: NDArray[Any]) -> Any:
@@ -147,7 +158,7 @@ class ReplayTrainer:
         for _ in range(self._n_passes):
             classes = None if is_fitted(model) else self._classes
             order = random.permutation(len(labels))
-            _partial_fit(model, taken(X, order), labels[order], classes)
+            self._partial_fit(model, taken(X, order), labels[order], classes)
         return model
 
     @property
@@ -203,7 +214,12 @@ class ReplayTrainer:
 
     def _teach(self, model: Any, answers: list[LabelledRow], classes: Any) -> None:
         rows, labels = _columns(answers)
-        _partial_fit(model, taken(self._X, rows), labels, classes)
+        self._partial_fit(model, taken(self._X, rows), labels, classes)
+
+    def _partial_fit(self, model: Any, X: Any, labels: NDArray[Any], classes: Any) -> None:
+        known = {} if classes is None else {"classes": classes}
+        with with_columns(model, self.columns):
+            model.partial_fit(X, labels, **known)
 
 
 def replays(model: Any, passes: int | None) -> bool:
@@ -243,11 +259,6 @@ def decides(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _partial_fit(model: Any, X: Any, labels: NDArray[Any], classes: Any) -> None:
-    known = {} if classes is None else {"classes": classes}
-    model.partial_fit(X, labels, **known)
 
 
 def _columns(answers: list[LabelledRow]) -> tuple[NDArray[np.int64], NDArray[Any]]:

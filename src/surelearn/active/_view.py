@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from surelearn import _check, _core
+from surelearn.active._table_rows import as_read_by, n_rows, taken
 from surelearn.dual import KernelRows
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.judgement import why_unsure
 from surelearn.learners.answers.linear import Linear, reads_by_names
 from surelearn.learners.scoring import Scorer, TopTwoMargin
+from surelearn.learners.table_classifier import (
+    SureTableClassifier,
+    unweighed_rows,
+    weighed_rows,
+)
 from surelearn.learners.tasks.row_task import ROWS
-from surelearn.learners.text_classifier import SureTextClassifier, new_vectorizer, taken
+from surelearn.learners.text_classifier import SureTextClassifier, new_vectorizer
 from surelearn.rows import rows_of
 
 Array = NDArray[np.float64]
@@ -39,14 +45,10 @@ class Missing(Exception):
         self.needs, self.why = needs, why
 
 
-def n_rows(X: Any) -> int:
-    """The number of rows of a matrix, a frame or a list."""
-    return int(_num_samples(X))
-
-
 def view(model: Any, X: Any) -> NativeView | SklearnView:
     """The rows as `model` sees them."""
     ROWS.check_model("model", model)
+    X = as_read_by(model, X)
     return NativeView(model, X) if isinstance(model, Probabilistic) else SklearnView(model, X)
 
 
@@ -172,7 +174,9 @@ class ReadRows:
         # A name that the model meets later gets a column, so its rows are read again each time.
         if isinstance(model, Linear) and reads_by_names(model):
             return
-        if isinstance(model, SureTextClassifier) and model.idf:
+        if isinstance(model, SureTableClassifier):
+            self._read = unweighed_rows(model, self.X)
+        elif isinstance(model, SureTextClassifier) and model.idf:
             vectorizer = new_vectorizer(clone(model).set_params(keep_names=False))
             vectorizer.n_jobs = model.n_jobs
             self._read = rows_of(vectorizer.unweighed(self.X))
@@ -186,6 +190,8 @@ class ReadRows:
         self.read(model)
         if self._read is None:
             return NativeView(model, self.X)
+        if isinstance(model, SureTableClassifier):
+            return NativeView(model, weighed_rows(model, self._read))
         # Texts are weighed by those learnt so far, which are more each time.
         if isinstance(model, SureTextClassifier) and model.idf:
             return NativeView(model, model.vectorizer_.weigh_rows(self._read))

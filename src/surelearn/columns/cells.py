@@ -9,6 +9,7 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Number
 from typing import Any
 
@@ -72,13 +73,42 @@ class Cells:
     def take(self, rows: NDArray[np.int64]) -> Cells:
         """The cells of some rows."""
         if self.starts is None:
-            return Cells(self.form, self.values[rows], self.distinct, is_coded=self.is_coded)
+            some = Cells(self.form, self.values[rows], self.distinct, is_coded=self.is_coded)
+            return some if len(self.distinct) <= len(rows) else some._without_unused()
         assert self.absent is not None
         sizes = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
         values = self.values[np.repeat(self.starts[rows], sizes) + inside]
         return Cells(LISTS, values, self.distinct, starts, self.absent[rows])
+
+    def plain(self) -> list[Any]:
+        """The values as Python has them: numbers, flags, texts, lists of texts; None: missing."""
+        gone = self.missing.tolist()
+        if self.form == LISTS:
+            assert self.starts is not None
+            names = [*self.strings(), None]
+            flat = [names[code] for code in self.values.tolist()]
+            spans = pairwise(self.starts.tolist())
+            found: list[Any] = [flat[begin:end] for begin, end in spans]
+        elif self.form == STRINGS:
+            names = [*self.strings(), None]
+            found = [names[code] for code in self.values.tolist()]
+        elif self.form == DATES:
+            found = [str(value).removesuffix("T00:00:00.000000") for value in self.values]
+        else:
+            flag = self.form == FLAGS
+            found = [bool(x) if flag else x for x in self.values.tolist()]
+        return [None if none else value for none, value in zip(gone, found, strict=True)]
+
+    def _without_unused(self) -> Cells:
+        """The same without distinct values that no cell has."""
+        used, codes = np.unique(self.values, return_inverse=True)
+        here = used[used >= 0]
+        codes = (codes - (len(used) - len(here))).astype(np.int32)
+        known = self.distinct
+        names = known.take(here) if hasattr(known, "take") else [known[i] for i in here.tolist()]
+        return Cells(self.form, codes, names, is_coded=self.is_coded)
 
 
 def cells_of(column: Any) -> Cells:
@@ -358,6 +388,11 @@ class Table:
         """Some rows."""
         taken = {name: self.cells(name).take(rows) for name in self.names}
         return Table(taken, len(rows), may_lack=self.may_lack)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dicts of plain values, None where one is missing."""
+        columns = [self.cells(name).plain() for name in self.names]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     @classmethod
     def of(cls, X: Any, who: str = "X") -> Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from surelearn import _check, _core
 from surelearn.columns import (
     Columns,
     Encoder,
+    Known,
     Table,
     given_columns,
     given_interactions,
@@ -92,6 +94,7 @@ temperature_
     task = TABLES
 
     _encoder: Encoder
+    _decided: list[Known]  # while the columns are decided elsewhere
 
     def __init__(
         self,
@@ -207,11 +210,16 @@ temperature_
     def _encoder_of(self, table: Table) -> Encoder:
         """An encoder of the columns of a table that has not met any name."""
         return Encoder(
-            known_columns(table, given_columns(self.columns)),
+            self._columns_of(table),
             given_interactions(self.interactions),
             n_features=self.n_features,
             keep_names=self.keep_names,
         )
+
+    def _columns_of(self, table: Table) -> list[Known]:
+        """The columns of a table, unless they are decided."""
+        decided = self.__dict__.get("_decided")
+        return known_columns(table, given_columns(self.columns)) if decided is None else decided
 
     def _make_encoder(self, table: Table) -> None:
         self._encoder = self._encoder_of(table)
@@ -240,6 +248,13 @@ temperature_
         rows = _matrix(arrays, self._encoder.n_features)
         if not learning:
             self._encoder.weigh_in_place(rows)
+        return rows
+
+    def _unweighed(self, X: Any) -> _core.Rows:
+        """The rows of a table before their words are weighed."""
+        arrays, _ = self._encoder.encode(Table.of(X), learning=False)
+        rows = _core.Rows.csr(*arrays, self._encoder.n_features)
+        _check.sound_rows(rows.fault)
         return rows
 
     def _rows_to_learn(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
@@ -347,6 +362,34 @@ temperature_
         tags.input_tags.two_d_array = False
         tags.input_tags.sparse = False
         return tags
+
+
+def columns_of(estimator: SureTableClassifier, table: Table) -> list[Known]:
+    """The columns of a table as an estimator would decide them that has learnt nothing."""
+    return estimator._columns_of(table)
+
+
+@contextmanager
+def with_columns(estimator: Any, known: list[Known] | None) -> Iterator[None]:
+    """Let the first rows that an estimator learns here have these columns; None: it decides."""
+    if known is None:
+        yield
+        return
+    estimator._decided = known
+    try:
+        yield
+    finally:
+        estimator.__dict__.pop("_decided", None)
+
+
+def unweighed_rows(estimator: SureTableClassifier, X: Any) -> _core.Rows:
+    """The rows of a table, for `weighed_rows`."""
+    return estimator._unweighed(X)
+
+
+def weighed_rows(estimator: SureTableClassifier, rows: _core.Rows) -> _core.Rows:
+    """Rows with their words weighed by the rows learnt so far."""
+    return estimator._encoder.weighed(rows, counting=False)
 
 
 def _matrix(arrays: Sequence[NDArray[Any]], n_features: int) -> sparse.csr_matrix:
