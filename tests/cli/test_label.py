@@ -205,3 +205,21 @@ def test_an_export_never_replaces_the_pool(pool):
     before = pool.read_bytes()
     assert run("label", pool, "--export", pool).exit_code == 2
     assert pool.read_bytes() == before
+
+
+def test_a_table_is_labelled_by_all_its_columns(tmp_path):
+    path = tmp_path / "pool.csv"
+    lines = [f"{i},{label(i)} film {i},{i % 3},{label(i) if i < 6 else ''}" for i in range(40)]
+    path.write_text("\n".join(["id,title,rooms,stars", *lines]) + "\n")
+    words = [path, "--table", "--id", "id", "--label", "stars", "--category", "rooms"]
+    with served(*words, "--port", 18860) as (said, _, _):
+        assert "40 records to choose from." in said
+        assert re.search(r"rooms +category .* given", said)
+        assert re.search(r"title +text", said)
+        assert "6 are there already." in said
+    done = run("label", *words, "--export", tmp_path / "out.csv", "--agreed")
+    assert done.exit_code == 0, done.output
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 7
+    refused = run("label", path, "--table", "--many", "--labels", "a,b")
+    assert refused.exit_code == 2
+    assert "cannot be with" in refused.output

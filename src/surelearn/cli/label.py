@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surelearn.cli._options import ROWS, Files, check_apart, reads
+from surelearn.cli._options import ROWS, Files, check_apart, reads, takes
+from surelearn.cli._tables import TableOptions, table_classifier
 
 if TYPE_CHECKING:
     from surelearn.label import Items, Session
@@ -72,11 +73,13 @@ Agreed = Annotated[
 ]
 
 
+@takes("table", TableOptions)
 @reads(ROWS, without=_WITHOUT)
 def label(
     files: Files,
     *,
     reading: dict[str, Any],
+    table: TableOptions,
     labels: Names = None,
     many: Many = False,
     tags: Tags = None,
@@ -97,10 +100,11 @@ def label(
     export: Export = None,
     agreed: Agreed = False,
 ) -> None:
-    """Label texts or sentences in the browser; a model learns from every answer.
+    """Label texts, sentences or tables in the browser; a model learns from every answer.
 
     Every answer is on disk before the next text is shown. Started again, the page goes on where it
-    was. With --label, texts that have a label in this column start with it.
+    was. With --label, texts that have a label in this column start with it. With --table, the model
+    learns from all columns of a file, and the page shows all of them.
 
     --export writes a line for each answer, with all columns of the files, the file and the line
     that it comes from, and who gave it.
@@ -110,12 +114,13 @@ def label(
       surelearn label pool.jsonl --text text --labels spam,ham
       surelearn label pool.csv known.csv --label topic --store topics.answers
       surelearn label pool.jsonl --labels urgent,billing,bug --many
+      surelearn label flats.csv --table --labels high,low --id id
       surelearn label sentences.conll --spans PER,LOC
       surelearn label pool.jsonl --labels spam,ham --host 0.0.0.0 --overlap 0.1
       surelearn label pool.jsonl --id doc --export labels.jsonl --agreed
     """
     from surelearn import _check
-    from surelearn.label import Session, Store
+    from surelearn.label import Session, Store, read_table
     from surelearn.label.progress import Goal
 
     _check.need("surelearn label", "uvicorn", "label")
@@ -124,15 +129,20 @@ def label(
     kind = "tags" if is_tagger else "many" if many else "texts"
     path = store or Path(f"{files[0]}.answers")
     reading |= {"id": id} if id is not None else {}
+    known = _check_table(table, reading, is_other=many or is_tagger)
     _check_kind(reading, many=many, columns=columns, is_tagger=is_tagger)
     _check_export(export, [*files, str(path)], kind, agreed=agreed)
     for option, is_given in (("--rebuild", rebuild), ("--export", export is not None)):
         if is_given and not path.exists():
             raise typer.BadParameter(f"{option} needs a file of answers, got none at {path}.")
-    items = _items(files, reading, columns, is_tagger=is_tagger)
+    items = (
+        _items(files, reading, columns, is_tagger=is_tagger)
+        if known is None
+        else read_table(files, **reading)
+    )
     with Store(path) as opened:
-        more = {"overlap": overlap, "explore": explore, "seed": seed, "model": model}
-        session = Session(items, opened, names, kind=kind, **more)  # type: ignore[arg-type]
+        more: dict[str, Any] = {"overlap": overlap, "explore": explore, "seed": seed}
+        session = Session(items, opened, names, kind=kind, model=model, columns=known, **more)
         if rebuild:
             _rebuild(session)
             return
@@ -153,6 +163,21 @@ def _names(labels: str | None, tags: str | None, spans: str | None) -> list[str]
     text = labels or tags or spans or ""
     names = [name.strip() for name in text.split(",") if name.strip()]
     return span_tags(names) if spans is not None else names
+
+
+def _check_table(
+    table: TableOptions, reading: dict[str, Any], *, is_other: bool
+) -> dict[str, Any] | None:
+    """What columns of a table were said to be; None where texts or sentences are labelled."""
+    if not table.given:
+        return None
+    option = f"--{table.given[0]}"
+    for what, has in (("--many, --tags and --spans", is_other),
+                      ("--interaction", bool(table.interaction)),
+                      ("--label-separator", "label_separator" in reading)):  # fmt: skip
+        if has:
+            raise typer.BadParameter(f"{option} cannot be with {what}.", param_hint=option)
+    return table_classifier(table, reading, seed=0).columns or {}
 
 
 def _check_kind(
@@ -205,8 +230,11 @@ def _items(
 
 
 def _say_pool(session: Session, path: Path) -> None:
-    what = "sentences" if session.kind == "tags" else "texts"
-    typer.echo(f"{len(session.items):,} {what} to choose from.")
+    from surelearn.columns import Columns, Known
+
+    if session.items.columns is not None:
+        typer.echo(Columns.of([Known.of(one) for one in session.items.columns]))
+    typer.echo(f"{len(session.items):,} {session.items.plural} to choose from.")
     for line in session.told():
         typer.echo(f"{line[0].upper()}{line[1:]}.")
     n_labels = sum(1 for _ in session.label_steps())

@@ -1,6 +1,6 @@
 """Columns of tables: what they are, and how tables become rows; must not know models."""
 
-from surelearn.columns.cells import Table
+from surelearn.columns.cells import Table, text_of
 from surelearn.columns.encoder import Encoder, n_numbers_of
 from surelearn.columns.known import Columns, Known, known_columns
 from surelearn.columns.leaks import warn_of_leaks
@@ -36,5 +36,6 @@ __all__ = [
     "given_interactions",
     "known_columns",
     "n_numbers_of",
+    "text_of",
     "warn_of_leaks",
 ]

@@ -155,8 +155,7 @@ class Page:
         return HTMLResponse(self._panel_html())
 
     def _panel_html(self) -> Html:
-        what = "sentences" if self._session.kind == "tags" else "texts"
-        return panel_part(report(self._session, self._goal), what=what)
+        return panel_part(report(self._session, self._goal), what=self._session.items.plural)
 
     def _review(self, request: Request, person: Person) -> Response:
         query = request.query_params

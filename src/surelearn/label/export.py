@@ -86,7 +86,7 @@ def exported(session: Session, kind: str, *, agreed: bool = True) -> bytes:
 class _Names(NamedTuple):
     """Names of the columns: the texts among those of the pool, the label, and what follows."""
 
-    content: str
+    content: str | None
     pool: list[str]
     label: str
     ours: list[str]
@@ -135,8 +135,12 @@ def _columns(session: Session, lines: list[_Line]) -> _Names:
     content, label = items.text_column, items.label_column
     if session.kind == "tags":
         content, label = "tokens", "tags"
+    if items.lines is not None and not theirs:
+        theirs = dict.fromkeys(items.X.names)
     pool = [name for name in (items.id_column, *theirs) if name is not None]
-    pool = list(dict.fromkeys(pool if content in pool else [content, *pool]))
+    if content is not None and content not in pool:
+        pool = [content, *pool]
+    pool = list(dict.fromkeys(pool))
     label = label or _free("label", {*pool})
     return _Names(content, pool, label, [_free(name, {*pool, label}) for name in _OURS])
 
@@ -150,8 +154,12 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _row(session: Session, line: _Line, names: _Names) -> dict[str, Any]:
     items, record, given = session.items, line.record, line.given
-    content = items.words(line.item) if session.kind == "tags" else items.text(line.item)
-    values = {names.content: content, **({} if record is None else record.values)}
+    values = {} if record is None else record.values
+    if names.content is not None:
+        content = items.words(line.item) if session.kind == "tags" else items.text(line.item)
+        values = {names.content: content, **values}
+    elif not values:
+        values = items.values(line.item)
     time = datetime.fromtimestamp(given.time, UTC).isoformat(timespec="seconds")
     place = (None, None) if record is None else (record.file, record.line)
     by = None if given.person == FILE else given.person
@@ -204,7 +212,8 @@ def _parquet(rows: list[dict[str, Any]], names: _Names, kind: str) -> bytes:
         zip(names.ours, (text, text, pa.bool_(), pa.int64(), text, pa.int64()), strict=True)
     )
     types[names.label] = text if kind == "texts" else pa.list_(text)
-    types[names.content] = pa.list_(text) if kind == "tags" else text
+    if names.content is not None:
+        types[names.content] = pa.list_(text) if kind == "tags" else text
     columns = {
         name: _column([row.get(name) for row in rows], types.get(name)) for name in names.all
     }

@@ -9,7 +9,7 @@ import os
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from tempfile import TemporaryFile, gettempdir
 from threading import Lock
@@ -19,6 +19,7 @@ from weakref import finalize
 import numpy as np
 
 from surelearn import _check, read
+from surelearn.columns import Table, text_of
 from surelearn.label.records import EMPTY, Records
 
 #: A label that is no label: a missing value, or an empty cell of csv.
@@ -31,7 +32,7 @@ class Items:
 
     Parameters
     ----------
-    X : pyarrow.StringArray, TextFile or list of lists of tokens
+    X : pyarrow.StringArray, TextFile, list of lists of tokens, or Table
         Whatever a model takes.
     start : dict of {int: label}
         Labels that the files had: a text, a list of texts, or the tags of a sentence.
@@ -39,12 +40,17 @@ class Items:
     n_duplicates, n_empty, n_bad, n_clashes : int
         What was left out: texts met before, texts without a letter, records that could not be
         parsed, labels that contradict an earlier one of the same text.
-    text_column, label_column : str, str or None
-        What exports call the columns; None for a label that has no column in the files.
+    text_column, label_column : str or None
+        What exports call the columns; None for a label that has no column in the files, and for
+        the texts of a table.
     id_column : str, optional
         The column by which exports name a record.
     records : Records, optional
         Where the items are in the files.
+    lines : TextFile, optional
+        Of a table: its records as texts, to search.
+    columns : list of dict, optional
+        Of a table: what its columns are, as a store keeps it; by default a model decides.
 
     Examples
     --------
@@ -61,20 +67,37 @@ class Items:
     n_empty: int = 0
     n_bad: int = 0
     n_clashes: int = 0
-    text_column: str = "text"
+    text_column: str | None = "text"
     label_column: str | None = None
     id_column: str | None = None
     records: Records | None = None
+    lines: TextFile | None = None
+    columns: list[dict[str, Any]] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
     def text(self, item: int) -> str:
         """An item as one text, to show and to search."""
+        if self.lines is not None:
+            return self.lines[item]
         found = self.X[item]
         if isinstance(found, list):
             return " ".join(self.words(item))
         return found if isinstance(found, str) else str(found.as_py())
+
+    @property
+    def plural(self) -> str:
+        """What the items are called."""
+        if self.lines is not None:
+            return "records"
+        is_texts = hasattr(self.X, "to_pylist") or (len(self.X) > 0 and isinstance(self.X[0], str))
+        return "texts" if is_texts else "sentences"
+
+    def values(self, item: int) -> dict[str, Any]:
+        """The columns of a record of a table, None where one is missing."""
+        values: dict[str, Any] = self.X.take(np.array([item])).records()[0]
+        return values
 
     def words(self, item: int) -> list[str]:
         """The words of a sentence."""
@@ -84,7 +107,8 @@ class Items:
         """A checksum of the first n items, by which a store knows its pool."""
         found = hashlib.sha256()
         for item in range(n):
-            content = self.text(item) if hasattr(self.X, "to_pylist") else repr(self.X[item])
+            is_text = self.lines is not None or hasattr(self.X, "to_pylist")
+            content = self.text(item) if is_text else repr(self.X[item])
             found.update(content.encode("utf-8", "surrogatepass") + b"\0")
         return found.hexdigest()
 
@@ -204,6 +228,93 @@ class _ReadItems(NamedTuple):
     records: Records
     labels: Iterable[Any]
     n_bad: int
+
+
+def read_table(
+    source: str | os.PathLike[str] | Sequence[str],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    **reading: Any,
+) -> Items:
+    """Read a pool of the records of tables; it is held in memory.
+
+    Parameters
+    ----------
+    source, label, id
+        As in `read_texts`. Records are equal if all columns but these two are.
+    **reading
+        More keywords of `surelearn.read.batches`, such as ``skip_bad``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pool.csv"
+    ...     _ = path.write_text("title,price,label\\nfine,3,good\\ndull,2,\\n")
+    ...     pool = read_table(path, label="label")
+    >>> pool.values(0), pool.start
+    ({'title': 'fine', 'price': '3'}, {0: 'good'})
+    """
+    given = {"label": False, "keep": ["*"], "table": True, **reading}
+    found = read.batches(source, **given)
+    aside = [name for name in (label, id) if name is not None]
+    shown = partial(line_of, aside=aside)
+    records = Records(
+        found, _addresses(source, reading | {"table": True}), text_column=None, text_of=shown,
+        table=True, **reading,
+    )  # fmt: skip
+    columns = {"text_column": None, "label_column": label, "id_column": id}
+    pool = _table_items(found, records, shown, columns)
+    return replace(pool, files=_names(source))
+
+
+def line_of(values: Mapping[str, Any], aside: Sequence[str] = ()) -> str:
+    """The record of a table as one text: a line for each column that is not missing."""
+    there = [(name, x) for name, x in values.items() if name not in aside and x is not None]
+    return "\n".join(f"{name}: {written(x)}" for name, x in sorted(there))
+
+
+def written(value: Any) -> str:
+    """A value of a table as it is shown."""
+    return ", ".join(map(text_of, value)) if isinstance(value, list) else text_of(value)
+
+
+def _table_items(
+    source: read.Source, records: Records, shown: Any, columns: dict[str, Any]
+) -> Items:
+    """The records of a source, each once, and their labels."""
+    numbers: dict[Hashable, int] = {}
+    ids: dict[str, int] = {}
+    file, once = TextFile(), list[dict[str, Any]]()
+    labels: list[Any] = []
+    n_bad = 0
+    label, id = columns["label_column"], columns["id_column"]
+    for block in source.blocks():
+        batch = block.parse()
+        listed = Table.of(batch.X).records()
+        lines = [shown(values) for values in listed]
+        places, new = _number_items(map(_key, lines), numbers)
+        file.extend(lines[i] for i in new)
+        records.add(block.end.file, block.numbers(batch), places)
+        if id is not None:
+            _check_ids(id, [values.get(id) for values in listed], ids, records)
+        labels += [values.get(label) for values in listed] if label is not None else []
+        once += [listed[i] for i in new]
+        n_bad += batch.n_bad
+    if not records.items and not n_bad:
+        raise _check.NoRecords(source.name)
+    kept = list(dict.fromkeys(name for x in once for name in x))
+    for name in (name for name in (label, id) if name is not None and once):
+        if name not in kept:
+            raise ValueError(f"{source.name} must have a column {name!r}, got {', '.join(kept)}.")
+    table = {name: [x.get(name) for x in once] for name in kept if name not in (label, id)}
+    found = _ReadItems(Table.of(table), records, labels, n_bad)
+    plain = partial(_one_or_more, separator=None)
+    items = replace(_items(found, plain, (), **columns), lines=file)
+    items.give_back()
+    return items
 
 
 def _texts(source: read.Source, label: str | None, id: str | None, records: Records) -> _ReadItems:

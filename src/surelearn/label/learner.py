@@ -40,6 +40,7 @@ class Why(NamedTuple):
     words: list[Word]
     text: str | None = None  # the text that the words are stretches of
     token: str | None = None  # the token of a sentence that this is about
+    of_record: bool = False  # whether the words are features of a record, each once
 
 
 class Learner(ABC):
@@ -219,16 +220,23 @@ class TextLearner(Learner):
         self.__dict__.pop("_pool", None)  # its rows, before those of the next
         self._is_read = False
         blank = Pool(self._make(), self.items.X, random_state=self._seed)
-        if steps:
-            history = {**blank.history, "steps": [_plain(step) for step in steps]}
+        own = {} if self.items.columns is None else {"columns": self.items.columns}
+        if steps or own:
+            history = {**blank.history, **own, "steps": [_plain(step) for step in steps]}
             blank = Pool(self._make(), self.items.X, history=history)
         self._pool = blank
 
 
 def explained(model: Any, text: str) -> Why:
     """What a text classifier thinks of a text."""
-    (scores,), (variances,) = model.margin([text])
-    probabilities = model.predict_proba([text])[0]
+    why = judged(model, [text])
+    return why if len(text) > LONGEST_EXPLAINED else _with_words(why, model, text)
+
+
+def judged(model: Any, X: Any) -> Why:
+    """What a classifier thinks of one row."""
+    (scores,), (variances,) = model.margin(X)
+    probabilities = model.predict_proba(X)[0]
     best, rival = np.argsort(-probabilities, kind="stable")[:2].tolist()
     label = str(model.classes_[best])
     if np.ndim(scores) == 0:
@@ -237,8 +245,7 @@ def explained(model: Any, text: str) -> Why:
         lead = float(scores[best] - scores[rival])
         variance = None if variances is None else variances[best] + variances[rival]
     deviation = None if variance is None else float(np.sqrt(variance))
-    why = Why(label, str(model.classes_[rival]), float(probabilities[best]), lead, deviation, [])
-    return why if len(text) > LONGEST_EXPLAINED else _with_words(why, model, text)
+    return Why(label, str(model.classes_[rival]), float(probabilities[best]), lead, deviation, [])
 
 
 def _with_words(why: Why, model: Any, text: str) -> Why:
@@ -363,12 +370,7 @@ class Refitted(Learner):
 class ManyLearner(Refitted):
     """A text classifier with any number of labels for a text."""
 
-    @staticmethod
-    def blank(seed: int) -> Any:
-        """A classifier as it comes."""
-        from surelearn import SureTextClassifier
-
-        return SureTextClassifier(random_state=seed, n_jobs=-1)
+    blank = staticmethod(TextLearner.blank)
 
     @property
     def decides(self) -> bool:

@@ -246,7 +246,7 @@ def search_page(session: Session, person: str, words: str, page: int) -> Html:
         action="/search",
         class_="filter",
     )  # fmt: skip
-    what = "sentences" if session.kind == "tags" else "texts"
+    what = session.items.plural
     told = f"{len(found):,} of {len(session.items):,} {what}" if words else ""
     main = tag("main", tag("h1", "Search"), form, tag("p", told, class_="meta"),
                tag("ul", *rows, class_="found"), _pager("/search", {"q": words, "page": page},

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from surelearn.label.html import Html, hue_of, join, key_of, label_search, shown, tag
+from surelearn.label.items import written
 from surelearn.label.learner import TagLearner, Why, Word
 from surelearn.label.session import Question, Session
 from surelearn.label.spans import OUTSIDE, choices, has_spans
 
 #: Letters of a text that are shown at first.
 SHOWN = 20_000
+#: Letters of a value of a table that are shown at first.
+LONG = 600
 _REASONS = {
     "unsure": "the model is least sure of it",
     "random": "drawn at random, to estimate the error",
@@ -38,7 +42,7 @@ def question_part(session: Session, person: str) -> Html:
         blind = question is not None and question.reason == "second"
         why = None if question is None or blind else session.learner.why(question.item)
     if question is None:
-        what = "sentences" if session.kind == "tags" else "texts"
+        what = session.items.plural
         return tag(
             "div",
             tag("h1", f"All {what} are labelled{' or skipped' if session.ledger.skipped else ''}"),
@@ -58,11 +62,15 @@ def question_part(session: Session, person: str) -> Html:
 def _text(session: Session, question: Question, why: Why | None, *, blind: bool) -> list[Html]:
     text = session.items.text(question.item)
     reason = _REASONS.get(question.reason, "")
-    what = "Sentence" if session.kind == "tags" else "Text"
+    is_table = session.items.lines is not None
+    what = "Sentence" if session.kind == "tags" else "Record" if is_table else "Text"
     meta = tag("p", f"{what} {question.item + 1:,} of {len(session.items):,}",
                " · " if reason else "", reason, class_="meta")  # fmt: skip
     if session.kind == "tags":
         return [meta, *tokens_part(session, question.item, blind=blind)]
+    if is_table:
+        form = labels_form(session, "/answer", question.item)
+        return [meta, record_part(session.items.values(question.item)), form]
     given = () if blind else session.ledger.final(question.item) or ()
     cut = tag("p", tag("a", f"Show all {len(text):,} letters", href=f"/text/{question.item}"))
     return [
@@ -81,6 +89,24 @@ def _text(session: Session, question: Question, why: Why | None, *, blind: bool)
         cut if len(text) > SHOWN else Html(""),
         labels_form(session, "/answer", question.item, many=session.kind == "many", chosen=given),
     ]
+
+
+def record_part(values: Mapping[str, Any]) -> Html:
+    """All columns of a record; of a long value the beginning, and all of it at a click."""
+    rows = [tag("div", tag("dt", shown(name)), _value(x), dir="auto") for name, x in values.items()]
+    return tag("article", tag("dl", *rows), class_="text record", id="text", tabindex="-1",
+               aria_label="Record to label")  # fmt: skip
+
+
+def _value(value: Any) -> Html:
+    if value is None:
+        return tag("dd", "missing", class_="hint")
+    text = written(value)
+    if len(text) <= LONG:
+        return tag("dd", shown(text))
+    cut = max(text.rfind(" ", LONG // 2, LONG), LONG // 2)
+    more = tag("summary", shown(text[:cut]), " ", tag("span", f"… all {len(text):,} letters"))
+    return tag("dd", tag("details", more, shown(text[cut : cut + SHOWN])))
 
 
 def _hues(session: Session, why: Why | None) -> Hues:
@@ -224,14 +250,15 @@ def _pulls(why: Why, hues: Hues) -> Html | None:
         return None
     best: dict[str, Word] = {}
     for word in sorted(why.words, key=lambda word: -abs(word.score)):
-        best.setdefault(why.text[word.begin : word.end].lower(), word)
+        name = why.text[word.begin : word.end]
+        best.setdefault(name if why.of_record else name.lower(), word)
     sides = []
     for kind, label, sign in ((hues.label, why.label, 1), (hues.rival, why.rival, -1)):
         words = [(text, word) for text, word in best.items() if sign * word.score > 1e-9]
         listed = [_pull(kind, *pair) for pair in words[:_TOP_WORDS]]
-        empty = tag("li", "no word", class_="hint")
-        name = tag("span", shown(str(label)), class_=f"named {kind}")
-        sides.append(tag("div", tag("h3", "for ", name), tag("ul", *(listed or [empty]))))
+        empty = tag("li", "no value" if why.of_record else "no word", class_="hint")
+        named = tag("span", shown(str(label)), class_=f"named {kind}")
+        sides.append(tag("div", tag("h3", "for ", named), tag("ul", *(listed or [empty]))))
     return tag("div", *sides, class_="pulls")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from surelearn import read
+from surelearn.columns import Table
 
 #: The item of a record that is empty.
 EMPTY = -1
@@ -31,7 +32,9 @@ class Records:
     addresses : list of str, optional
         What `surelearn.read.batches` takes for each file of the source; none for sentences, which
         have no other columns.
-    text_column : str, default "text"
+    text_column : str or None, default "text"
+        None: tables, in which `text_of` gives the text of the columns of a record.
+    text_of : function, optional
     **reading
         How `surelearn.read.batches` reads the files.
     """
@@ -41,11 +44,12 @@ class Records:
         source: read.Source,
         addresses: Sequence[str] = (),
         *,
-        text_column: str = "text",
+        text_column: str | None = "text",
+        text_of: Callable[[Mapping[str, Any]], str] | None = None,
         **reading: Any,
     ) -> None:
         self.names, self._addresses = source.names, addresses
-        self._text_column, self._reading = text_column, reading
+        self._text_column, self._text_of, self._reading = text_column, text_of, reading
         self._can_restart = source.can_restart
         self._files, self._lines, self.items = array("i"), array("q"), array("q")
 
@@ -75,10 +79,17 @@ class Records:
             for record in self._read(file, places):
                 item = places[record.line]
                 if record.values:
-                    is_same = record.values[self._text_column] == texts[item]
+                    is_same = self._text(record.values) == texts[item]
                     _same_text(f"{record.file}, line {record.line}", is_same=is_same)
                 found[item].append(record)
         return found
+
+    def _text(self, values: Mapping[str, Any]) -> Any:
+        """The text of a record."""
+        if self._text_of is not None:
+            return self._text_of(values)
+        assert self._text_column is not None
+        return values[self._text_column]
 
     def _read(self, file: int, lines: Collection[int]) -> Iterator[Record]:
         """The records at some lines of a file."""
@@ -92,7 +103,8 @@ class Records:
             for line, text, values in _rows(source, lines):
                 found += 1
                 # A column of whole numbers is not kept as texts.
-                yield Record(name, line, {**values, self._text_column: text})
+                own = {} if self._text_column is None else {self._text_column: text}
+                yield Record(name, line, {**values, **own})
         except OSError as error:
             raise ValueError(
                 f"{name} must be there for its other columns to be exported, got: "
@@ -113,6 +125,11 @@ def _rows(source: read.Source, lines: Collection[int]) -> Iterator[tuple[int, st
             continue
         batch = block.parse()
         rows = {line: row for row, line in enumerate(block.numbers(batch))}
+        if isinstance(batch.X, read.ColumnTable):
+            here = [line for line in here if line in rows]
+            table = Table.of(batch.X).take(np.array([rows[line] for line in here], dtype=np.int64))
+            yield from ((line, "", x) for line, x in zip(here, table.records(), strict=True))
+            continue
         for line in here:
             if line in rows:
                 row = rows[line]

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -15,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import _check
+from surelearn.columns import column_in, given_columns
 from surelearn.label.items import Items
 from surelearn.label.learner import Learner, ManyLearner, TagLearner, TextLearner
 from surelearn.label.ledger import Ledger, Step, is_sound
 from surelearn.label.spans import OUTSIDE, choices, has_spans, span_tags
 from surelearn.label.store import Event, Store, check_whole, damaged
+from surelearn.label.table_learner import TableLearner
+from surelearn.learners.table_classifier import columns_of
 
 #: The person behind labels that were in the files of the pool.
 FILE = ""
@@ -29,6 +33,12 @@ LEARNERS: dict[str, type[Learner]] = {
     "many": ManyLearner,
     "tags": TagLearner,
 }
+
+
+def learner_of(kind: str, items: Items) -> type[Learner]:
+    """What follows the answers to these items."""
+    return LEARNERS[kind] if items.lines is None else TableLearner
+
 
 _LONGEST = 60
 
@@ -62,6 +72,9 @@ class Session:
         Share of the questions that are drawn at random: by these the error is estimated.
     seed : int, default 0
         Decides what is drawn. A store keeps the seed it began with.
+    columns : dict of {str: kind}, optional
+        What columns of a table are, as in `SureTableClassifier`. A store keeps all of them as they
+        were when it began.
 
     Examples
     --------
@@ -87,6 +100,7 @@ class Session:
         overlap: float = 0.0,
         explore: float = 0.1,
         seed: int = 0,
+        columns: Mapping[str, Any] | None = None,
     ) -> None:
         self.items, self.store, self.lock = items, store, RLock()
         self.overlap = _check.number("overlap", overlap, "[0, 1]", low=0.0, high=np.nextafter(1, 2))
@@ -96,7 +110,8 @@ class Session:
         self._begin(model, seed)
         self._read_log()
         self._order = np.random.RandomState(self._seed).permutation(len(items)).astype(np.int32)
-        self.learner = LEARNERS[kind](items, self._first_model, self._seed)
+        self.items = items = self._with_columns(columns)
+        self.learner = learner_of(kind, items)(items, self._first_model, self._seed)
         self.n_clashes = items.n_clashes
         self._meet(labels)
         self.learner.follow(self.ledger.steps())
@@ -327,11 +342,32 @@ class Session:
         self._seed = int(self._fact("seed"))
         self._check_pool(int(self._fact("n_items")))
 
+    def _with_columns(self, given: Mapping[str, Any] | None) -> Items:
+        """The items with the columns of the store, which decides them when it begins."""
+        if self.items.lines is None or self._fact("model"):
+            return self.items
+        text = self.store.about("columns")
+        if text is None:
+            from surelearn import SureTableClassifier
+
+            known = columns_of(SureTableClassifier(columns=given), self.items.X)
+            text = json.dumps([one.plain() for one in known])
+            self.store.tell(columns=text)
+        plain = json.loads(text)
+        kinds = {one["name"]: column_in(one["column"]).kind for one in plain}
+        for name, column in given_columns(given).items():
+            if kinds.get(name) != column.kind:
+                raise ValueError(
+                    f"{self.store.path} began with {name!r} as {kinds.get(name)}, got "
+                    f"{column.kind}. Leave it out, or name another store."
+                )
+        return replace(self.items, columns=plain)
+
     def _start_model(self, path: str | os.PathLike[str]) -> bytes:
         """The file of a model that can go on with the answers: a store keeps it for good."""
         from surelearn import load
 
-        blank = LEARNERS[self.kind].blank(0)
+        blank = learner_of(self.kind, self.items).blank(0)
         _refuse_start(load(path), blank, many=self.kind == "many")
         return Path(path).read_bytes()
 
@@ -380,7 +416,7 @@ class Session:
 
         data = self._fact("model")
         if not data:
-            return LEARNERS[self.kind].blank(self._seed)
+            return learner_of(self.kind, self.items).blank(self._seed)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.sure")
             path.write_bytes(data)

@@ -109,7 +109,8 @@ class ColumnSpec:
     def _whole_table(self, names: Sequence[str], where: str) -> Columns:
         """All columns, each of another name."""
         there(names, names, where)
-        label = self.label or _default("label", names, self.given)
+        all_of_them = self.keep == ALL and self.label is False
+        label = None if all_of_them else self.label or _default("label", names, self.given)
         read = [name for name in names if name not in (label, self.weight)]
         columns = Columns(
             None,

@@ -109,7 +109,8 @@ def batches(
         Where the files are. The default is the local filesystem, or that of the URL.
     table : bool, default False
         Whether X of a batch is a `ColumnTable` of all columns but label and weight, as they are
-        stored, for `SureTableClassifier`. Not for svmlight and Vowpal Wabbit text.
+        stored, for `SureTableClassifier`; with ``label=False`` and ``keep=["*"]`` of all columns.
+        Not for svmlight and Vowpal Wabbit text.
 
     Returns
     -------
@@ -174,7 +175,7 @@ def batches(
 def _whole_table(**given: Any) -> bool:
     """True; raises for columns that a table has no use for."""
     for name, value in given.items():
-        if value:
+        if value and (name, value) != ("keep", ["*"]):
             raise _check.BadInput(f"{name} must not be given with table=True, got {value!r}.")
     return True
 
