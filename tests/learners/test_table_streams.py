@@ -124,3 +124,37 @@ def test_svmlight_has_no_columns(tmp_path):
     (tmp_path / "t.svm").write_text("1 1:1\n2 1:2\n")
     with pytest.raises(ValueError, match="table must be False for svmlight and vw"):
         SureTableClassifier().fit_stream(tmp_path / "t.svm")
+
+
+def leaky(n=300):
+    """A table whose rating decides the label, and whose hint does so in the first half alone."""
+    frame = table(n)
+    is_a = (frame["y"] == "a").to_numpy()
+    frame["rating"] = np.where(is_a, "high", "low")
+    frame["hint"] = np.where(is_a, "x", "y")
+    frame.loc[n // 2 :, "hint"] = "x"
+    return frame
+
+
+@pytest.mark.parametrize("how", [{}, {"cache_bytes": 0}, {"n_shards": 2}, {"passes": 1}])
+def test_a_column_that_decides_the_label_is_warned_of_once(how, tmp_path):
+    leaky().to_csv(tmp_path / "t.csv", index=False)
+    shards, cache = how.pop("n_shards", 1), {"cache_bytes": how.pop("cache_bytes", 2**34)}
+    model = SureTableClassifier(random_state=0, n_shards=shards, passes=how.pop("passes", 2))
+    with pytest.warns(UserWarning, match="decides the label alone") as told:
+        model.fit_stream(tmp_path / "t.csv", label="y", **cache)
+    said = [str(one.message) for one in told if "decides" in str(one.message)]
+    assert len(said) == 1
+    assert "'rating'" in said[0]
+
+
+def test_no_column_that_decides_no_warning(path, recwarn):
+    trained(path)
+    assert not [one for one in recwarn if "decides" in str(one.message)]
+
+
+def test_a_stream_from_standard_input_is_warned_of(monkeypatch):
+    data = leaky().to_csv(index=False).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.warns(UserWarning, match="column 'rating' decides the label alone"):
+        SureTableClassifier(random_state=0).fit_stream("-", label="y", format="csv")

@@ -3,7 +3,7 @@
 from surelearn.columns.cells import Table, text_of
 from surelearn.columns.encoder import Encoder, n_numbers_of
 from surelearn.columns.known import Columns, Known, known_columns
-from surelearn.columns.leaks import warn_of_leaks
+from surelearn.columns.leaks import LeakWatch, warn_of_leaks
 from surelearn.columns.specs import (
     Boolean,
     Categories,
@@ -28,6 +28,7 @@ __all__ = [
     "Encoder",
     "Ignore",
     "Known",
+    "LeakWatch",
     "Number",
     "Table",
     "Text",

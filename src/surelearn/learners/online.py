@@ -337,8 +337,12 @@ class Streamed(Online[M]):
         self._keep_back(trainable, trainer.position)
         train(trainer, writes)
         if not goes_on:
-            self._warn_if_unmoved(self._model)
+            self._warn_of_stream(trainable)
         return self
+
+    def _warn_of_stream(self, trainable: Any) -> None:
+        """Warn of what is odd about a stream that a new model has learnt."""
+        self._warn_if_unmoved(self._model)
 
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         """The opened source; if training goes on, it is read as the earlier data was."""

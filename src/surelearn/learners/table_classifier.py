@@ -15,6 +15,7 @@ from surelearn.columns import (
     Columns,
     Encoder,
     Known,
+    LeakWatch,
     Table,
     given_columns,
     given_interactions,
@@ -27,6 +28,7 @@ from surelearn.learners.explain.explanation import Explanation, touched
 from surelearn.learners.table_reader import TableReader
 from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import given_weight
+from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.learners.tasks.table_task import TABLES
 from surelearn.read import Source
 from surelearn.rows import rows_of
@@ -291,7 +293,7 @@ temperature_
         """All rows, weighed by the counts of all."""
         block = super()._whole(Table.of(X), y, sample_weight, who)
         if not block.labels.is_many:
-            warn_of_leaks(block.named[0], self._encoder.known, block.labels.codes)
+            warn_of_leaks(block.named[0], self._encoder.known, block.labels)
         rows = block.X
         if self._encoder.spans:
             self._encoder.memory.documents.count(rows.indptr, rows.indices, rows.data)
@@ -310,6 +312,20 @@ temperature_
             twin._encoder = self._encoder.like()
             twin.n_features_in_ = twin._encoder.n_features
         return twin
+
+    def _trainable(
+        self, settings: Any, declared: NDArray[Any] | None, *, goes_on: bool
+    ) -> RowTrainable:
+        trainable = super()._trainable(settings, declared, goes_on=goes_on)
+        if not goes_on:
+            reader: TableReader = trainable.reader
+            trainable.leaks = LeakWatch(lambda: reader.known.known)
+        return trainable
+
+    def _warn_of_stream(self, trainable: RowTrainable) -> None:
+        super()._warn_of_stream(trainable)
+        if trainable.leaks is not None:
+            trainable.leaks.warn()
 
     def _new_reader(self) -> TableReader:
         return TableReader(None, make=self._encoder_of)

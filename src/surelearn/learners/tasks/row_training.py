@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from surelearn.read import Labels, Source
 from surelearn.training.held_out import warn_if_worse
 from surelearn.training.protocol import Order, Packed, Refused, Report
 from surelearn.units import ColumnScale
+
+if TYPE_CHECKING:
+    from surelearn.columns import LeakWatch
 
 
 class RowReader(Protocol):
@@ -99,6 +102,7 @@ class RowTrainable(RowShards):
         self._watch = watch
         self.follower: Follower | None = None  # the temperature of a stream, if it is calibrated
         self.kept_until = 0  # the pass of a stream in which rows that are kept back are learnt
+        self.leaks: LeakWatch | None = None  # looks for columns of tables that decide the label
         self._met: set[Any] = set()  # labels of all records, including those of weight 0
         self._labels: dict[Any, int] = {}  # labels of packed blocks, numbered as they appear
 
@@ -118,9 +122,14 @@ class RowTrainable(RowShards):
             labels, weight = labels.take(kept), weight[kept]
         if not labels.n_rows:
             return RowBlock(None, labels, weight)
-        return RowBlock.read(self.reader.read(X, source.feature_names), labels, weight)
+        features = self.reader.read(X, source.feature_names)
+        if self.leaks is not None and labels.starts is None:
+            self.leaks.add(X, labels)
+        return RowBlock.read(features, labels, weight)
 
     def check_all_read(self, *, resumed: bool) -> None:
+        if self.leaks is not None:  # before a later pass reads the rows again
+            self.leaks.warn()
         weights = self.settings.class_weight
         if not isinstance(weights, dict):
             return
