@@ -18,7 +18,9 @@ from scipy import sparse
 
 import surelearn.dask
 from engines import SIZES, by_hand, bytes_of, parts, rows, text_classifier
-from surelearn import SureClassifier
+from surelearn import SureClassifier, SureTableClassifier
+from surelearn.columns import Table
+from surelearn.learners.table_classifier import columns_of, with_columns
 
 TEXTS, LABELS = rows()
 
@@ -387,3 +389,33 @@ def test_a_worker_that_dies_is_replaced_and_the_bytes_are_the_same(client, expec
         "OK"
     ] * 4  # counting, rounds
     assert bytes_of(model, tmp_path) == expected
+
+
+@pytest.mark.parametrize("kind", ["frame", "frame and labels", "dicts"])
+def test_tables_have_the_bytes_of_fit(kind, tmp_path):
+    X = pd.DataFrame(
+        {
+            "price": [float(i % 9) for i in range(len(TEXTS))],
+            "size": [["S", "M", "L"][len(text) % 3] for text in TEXTS],
+            "title": TEXTS,
+        }
+    )
+    y, cut = np.array(LABELS), np.array_split(np.arange(len(TEXTS)), 4)
+    clf = SureTableClassifier(random_state=0, n_shards=4, passes=2)
+    known = columns_of(clf, Table.of(X.iloc[cut[0]]))
+    with with_columns(clf, known):
+        alone = bytes_of(clf.fit(X, y), tmp_path)
+    whole = X.assign(label=y)
+    made = [dask.delayed(whole.iloc[rows]) for rows in cut]
+    given = (dask.dataframe.from_delayed(made, meta=whole.iloc[:0]),)
+    if kind == "frame and labels":
+        given = given[0][["price", "size", "title"]], given[0]["label"]
+    if kind == "dicts":
+        made = [dask.delayed(whole.iloc[rows].to_dict("records")) for rows in cut]
+        given = (dask.bag.from_delayed(made),)
+    model = surelearn.dask.fit(clf, *given)
+    assert bytes_of(model, tmp_path) == alone
+    assert not hasattr(model, "feature_names_in_")
+    if kind != "dicts":
+        said = surelearn.dask.predict(model, given[0][[*X]]).compute()
+        np.testing.assert_array_equal(said, model.predict(X))

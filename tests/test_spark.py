@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 
 from engines import SIZES, by_hand, bytes_of, parts, rows, text_classifier
-from surelearn import SureClassifier, load, spark
+from surelearn import SureClassifier, SureTableClassifier, load, spark
 
 TEXTS, LABELS = rows()
 
@@ -325,3 +325,8 @@ def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):
     monkeypatch.delitem(sys.modules, "surelearn.spark")
     with pytest.raises(ImportError, match=r"run: pip install '\.\[spark\]'"):
         import surelearn.spark  # noqa: F401
+
+
+def test_tables_are_not_learnt():
+    with pytest.raises(TypeError, match="whose tables Spark does not learn yet"):
+        spark.fit(SureTableClassifier(), None)

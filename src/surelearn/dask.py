@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.learners import SureClassifier, partitions
+from surelearn.learners import SureClassifier, SureTableClassifier, partitions
 from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.training.shards import named
@@ -51,11 +51,13 @@ def fit(
 
     Parameters
     ----------
-    estimator : SureClassifier or SureTextClassifier
+    estimator : SureClassifier, SureTextClassifier or SureTableClassifier
         Its parameters; it is not changed. `n_shards` is not asked for: partitions are shards.
     X : dask array, dataframe, series or bag
         Rows of numbers: an array of one block of columns (dense or of CSR matrices, with known or
         unknown numbers of rows), or a dataframe. Texts: a series, a bag or a one-dimensional array.
+        Tables: a dataframe or a bag of dicts; the first partition that has rows decides what the
+        columns are.
     y : dask array, series or bag, optional
         Labels, in the partitions of X. Without it X is a bag of (text, label) pairs or of dicts, or
         a dataframe, which have the columns `text` and `label`.
@@ -81,13 +83,20 @@ def fit(
     >>> surelearn.dask.predict(model, bag.pluck(0)).compute(scheduler="threads")
     ['good', 'bad', 'good', 'bad']
     """
+    is_table = isinstance(estimator, SureTableClassifier)
     if y is None and hasattr(X, "columns"):
-        X, y = X[text], X[label]
+        X, y = (X.drop(columns=label) if is_table else X[text]), X[label]
     if y is None and sample_weight is not None:
         raise ValueError("sample_weight needs y, got y=None.")
-    engine = _Dask.of_records(X, (text, label)) if y is None else _Dask.of(X, y, sample_weight)
-    names = list(X.columns) if getattr(X, "ndim", 1) == 2 and hasattr(X, "columns") else None
+    named_columns = (None if is_table else text, label)
+    engine = _Dask.of_records(X, named_columns) if y is None else _Dask.of(X, y, sample_weight)
+    names = None if is_table else _names_of(X)
     return partitions.fit(estimator, engine, classes=classes, feature_names=names)
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """The names of the columns of a dataframe."""
+    return list(X.columns) if getattr(X, "ndim", 1) == 2 and hasattr(X, "columns") else None
 
 
 def predict(model: SureClassifier, X: Any) -> Any:
@@ -168,7 +177,7 @@ class _Dask(NamedTuple):
         return cls(rows, labels, weight)
 
     @classmethod
-    def of_records(cls, X: Any, names: tuple[str, str]) -> _Dask:
+    def of_records(cls, X: Any, names: tuple[str | None, str]) -> _Dask:
         """Texts and labels that are in one bag."""
         if not hasattr(X, "pluck"):
             raise TypeError(f"y must be given unless X is a bag, got {type(X).__name__}.")
@@ -182,6 +191,15 @@ class _Dask(NamedTuple):
         tasks = _tasks("labels", Job.tally, job, list(zip(self.y, self.weight, strict=True)))
         found: LabelCounts | None = _tree("labels", partitions.together, tasks).compute()
         return found
+
+    def columns(self, job: Job) -> Any:
+        """The columns of the first partition that has rows; later ones are not read."""
+        parts = [(part,) for part in self.X]
+        for task in _tasks("columns", Job.columns, job, parts):
+            known = task.compute()
+            if known is not None:
+                return known
+        return None
 
     def documents(self, job: Job) -> Any:
         """Document counts of all partitions; only the sum comes here."""
@@ -254,7 +272,9 @@ def _check_partitions(name: str, got: int, expected: int) -> None:
         raise ValueError(f"{name} must have {expected} partitions as X has, got {got}.")
 
 
-def _split(records: Any, names: tuple[str, str], *, number: int) -> tuple[list[Any], list[Any]]:
+def _split(
+    records: Any, names: tuple[str | None, str], *, number: int
+) -> tuple[list[Any], list[Any]]:
     """Texts and labels of a partition of records."""
     listed = list(records)
     with named(number, partitions.PART):
@@ -262,9 +282,11 @@ def _split(records: Any, names: tuple[str, str], *, number: int) -> tuple[list[A
     return texts, labels
 
 
-def _field(record: Any, names: tuple[str, str], place: int) -> Any:
-    """One value of a dict or a pair."""
+def _field(record: Any, names: tuple[str | None, str], place: int) -> Any:
+    """One value of a dict or a pair; without a name a dict of all others."""
     if isinstance(record, Mapping):
+        if names[place] is None:
+            return {name: value for name, value in record.items() if name not in names}
         if names[place] not in record:
             raise ValueError(f"records must have {names[place]!r}, got {sorted(record)}.")
         return record[names[place]]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.learners import SureClassifier, SureTextClassifier, partitions
+from surelearn.learners import SureClassifier, SureTableClassifier, SureTextClassifier, partitions
 from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.training.shards import named
@@ -184,6 +184,9 @@ class _Spark:
 
         return partitions.together(_collect(self._map_partitions([], work)))
 
+    def columns(self, job: Job) -> None:
+        """None: tables have been refused."""
+
     def documents(self, job: Job) -> Any:
         """Document counts of all partitions."""
         return self._sum_partitions(job.count, partitions.counted)
@@ -321,6 +324,11 @@ def _input_columns(
     estimator: Any, text: str | None, features: str | Sequence[str] | None
 ) -> str | list[str]:
     """The column or columns that rows are made of."""
+    if isinstance(estimator, SureTableClassifier):
+        raise TypeError(
+            "estimator must not be a SureTableClassifier, whose tables Spark does not learn yet. "
+            "Use surelearn.dask, or fit_stream on the files."
+        )
     if isinstance(estimator, SureTextClassifier):
         if features is not None:
             raise ValueError(f"features must be None for a SureTextClassifier, got {features!r}.")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from classifiers import X4, Y4, fingerprint
-from surelearn import SureClassifier, SureTableClassifier, SureTextClassifier
+from surelearn import SureClassifier, SureTextClassifier
 from surelearn.learners import partitions
 
 
@@ -147,9 +147,3 @@ def test_classes_without_any_row_cannot_be_balanced():
         partitions.fit(
             SureClassifier(class_weight="balanced", scale=False), Parts(), classes=["a", "b"]
         )
-
-
-def test_tables_are_not_learnt_by_parts():
-    parts = [([{"a": "x"}, {"a": "y"}], ["p", "q"])]
-    with pytest.raises(TypeError, match="estimator must not be a SureTableClassifier"):
-        partitions.fit(SureTableClassifier(), parts)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
+from surelearn.columns import Known
 from surelearn.learners.answers.linear import block_of, put_rows_model, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers
@@ -24,6 +25,16 @@ from surelearn.learners.labels import as_labels, one_label_each
 from surelearn.learners.online import rounds_of
 from surelearn.learners.row_input import ShardRows
 from surelearn.learners.row_learner import merged_shards, shard_of
+from surelearn.learners.table_classifier import SureTableClassifier, decided, undecided
+from surelearn.learners.table_shards import (
+    Scales,
+    TableCounts,
+    columns_in,
+    counted_tables,
+    new_like,
+    parted,
+    weighed_tables,
+)
 from surelearn.learners.tasks.row_settings import (
     RowSettings,
     check_declared,
@@ -31,17 +42,17 @@ from surelearn.learners.tasks.row_settings import (
     given_weight,
 )
 from surelearn.learners.tasks.rows import RowModel, union_of_labels
-from surelearn.learners.tasks.table_task import TableTask
 from surelearn.learners.text_classifier import SureTextClassifier
 from surelearn.learners.text_shards import counted_texts, weighed_by
 from surelearn.merging import Documents, MergeState, ShardState, Words, added, met_in_order
 from surelearn.parameters import untrained
 from surelearn.read import Labels
 from surelearn.training.shards import Shard, learn_round, named
-from surelearn.units import ColumnScale, Units
+from surelearn.units import ColumnScale
 from surelearn.weights import Diagonal
 
 E = TypeVar("E", bound=SureClassifier)
+R = TypeVar("R")
 
 #: What a part of the rows is called in errors.
 PART = "partition"
@@ -57,7 +68,7 @@ def shard_state(
     number: int,
     prior: SureClassifier | None = None,
     counts: Any = None,
-    documents: Documents | Scales | None = None,
+    documents: Counts | None = None,
     part: str = "shard",
 ) -> ShardStates:
     """Learn one shard on its own, for one round; what is learnt, ready to be merged with others.
@@ -95,6 +106,8 @@ def shard_state(
         shard = shard_of(estimator, rows, classes=known, counts=counts)
         if _weighs_words(estimator):
             shard = weighed_by(shard, _given(documents, "idf=True"))
+        if isinstance(documents, TableCounts):
+            shard, documents = weighed_tables(shard, documents.documents), documents.scales
         n_features: int = shard.trainable.reader.n_features  # type: ignore[attr-defined]
         is_sparse = shard.block.is_sparse
         if settings.new_scale(n_features, is_sparse=is_sparse) is not None:
@@ -171,18 +184,8 @@ def _going_on(
     return prior.model_
 
 
-class Scales(NamedTuple):
-    """The moments of the columns of some shards."""
-
-    parts: tuple[ColumnScale, ...]
-
-    def plus(self, other: Scales) -> Scales:
-        return Scales(self.parts + other.parts)
-
-    @property
-    def units(self) -> Units:
-        """Those of all rows."""
-        return ColumnScale.united(self.parts).units
+#: What rows are weighed by.
+Counts = Documents | Scales | TableCounts
 
 
 def counts_documents(estimator: SureClassifier) -> bool:
@@ -196,7 +199,7 @@ def _weighs_words(estimator: SureClassifier) -> bool:
 
 def count_documents(
     estimator: SureClassifier, X: Any, y: Any, sample_weight: Any = None
-) -> Documents | Scales | None:
+) -> Counts | None:
     """What one shard adds to what all are weighed by, for `shard_state` of all.
 
     The documents with ``idf=True``; the moments of scaled columns; None where nothing is weighed.
@@ -210,6 +213,8 @@ def count_documents(
     """
     if not counts_documents(estimator):
         return None
+    if isinstance(estimator, SureTableClassifier):
+        return counted_tables(estimator, X, y, sample_weight)
     if _weighs_words(estimator):
         return counted_texts(estimator, X, y, sample_weight)
     block = block_of(untrained(estimator), X, y, sample_weight)
@@ -228,7 +233,7 @@ def fitted(
     states: ShardStates | Iterable[ShardStates],
     *,
     prior: SureClassifier | None = None,
-    documents: Documents | Scales | None = None,
+    documents: Counts | None = None,
     feature_names: Any = None,
 ) -> E:
     """A new estimator with what the shards of a round have learnt.
@@ -263,17 +268,18 @@ def fitted(
     True
     """
     total = states if isinstance(states, ShardStates) else ShardStates.combined(states)
-    start = None if prior is None else prior.model_.copy()
+    start = total.start if prior is None else prior.model_.copy().unscaled()
     words = met_in_order([shard.words for shard in total.in_order])
     learnt = [shard.state for shard in total.in_order]
-    start = total.start if start is None else start.unscaled()
-    units = documents.units if isinstance(documents, Scales) else None
-    result: E = merged_shards(untrained(estimator), start, learnt, words, units=units)
-    if isinstance(documents, Scales):
-        result.model_.scale_by(ColumnScale.united(documents.parts))
-    elif _weighs_words(estimator):
-        own = _given(documents, "idf=True")
+    own, scales = parted(documents)
+    units = None if scales is None else scales.units
+    result: E = merged_shards(new_like(estimator), start, learnt, words, units=units)
+    if _weighs_words(estimator):
+        own = _given(own, "idf=True")
+    if own is not None:
         put_rows_model(result, result.model_, reader_of(result).words(), own)
+    if scales is not None:
+        result.model_.scale_by(ColumnScale.united(scales.parts))
     if feature_names is not None:
         result.feature_names_in_ = np.asarray(feature_names, dtype=object)
     return result
@@ -299,7 +305,7 @@ class Job:
     classes: NDArray[Any] | None = None
     counts: NDArray[np.int64] | None = None
     prior: SureClassifier | None = None
-    documents: Documents | Scales | None = None
+    documents: Counts | None = None
 
     def tally(self, y: Any, sample_weight: Any = None, *, number: int) -> LabelCounts:
         """The labels of a partition; rows of weight 0 are not learnt."""
@@ -311,9 +317,14 @@ class Job:
             learnt = labels if weight is None else labels.take(weight != 0)
         return LabelCounts(number, _plain(labels.values), learnt.counts, n_parts=1)
 
-    def count(
-        self, X: Any, y: Any, sample_weight: Any = None, *, number: int
-    ) -> Documents | Scales | None:
+    def columns(self, X: Any, *, number: int) -> list[Known] | None:
+        """The columns of a partition of tables; None where it has no rows."""
+        if len(X) == 0:
+            return None
+        with named(number, PART):
+            return columns_in(self.estimator, X)
+
+    def count(self, X: Any, y: Any, sample_weight: Any = None, *, number: int) -> Counts | None:
         """The documents of a partition."""
         if len(y) == 0:
             return None
@@ -346,7 +357,10 @@ class Engine(Protocol):
     def tally(self, job: Job) -> LabelCounts | None:
         """`Job.tally` of all partitions, together; None where there are none."""
 
-    def documents(self, job: Job) -> Documents | Scales | None:
+    def columns(self, job: Job) -> list[Known] | None:
+        """`Job.columns` of the first partition that has rows."""
+
+    def documents(self, job: Job) -> Counts | None:
         """`Job.count` of all partitions, together."""
 
     def total(self, job: Job) -> ShardStates | None:
@@ -355,28 +369,36 @@ class Engine(Protocol):
 
 def fit(estimator: E, engine: Engine, *, classes: Any = None, feature_names: Any = None) -> E:
     """A new estimator that has learnt all partitions of an engine."""
-    settings = _settings(estimator)
-    job = Job(_seeded(estimator))
+    settings, job = _settings(estimator), Job(_seeded(estimator))
+    if isinstance(estimator, SureTableClassifier):  # the first partition decides for all
+        job = replace(job, estimator=decided(job.estimator, _some(engine.columns(job))))
     known, counts = _classes(settings, engine, job, classes)
     _check.two_classes(known, "fit")
     if settings.chooses_passes:
         tally = _tally(engine, job)
         n_rows = int(tally.counts.sum())
         passes = settings.for_rows(n_rows, len(known), tally.n_parts).passes
-        job = replace(job, estimator=untrained(job.estimator).set_params(passes=passes))
+        job = replace(job, estimator=new_like(job.estimator).set_params(passes=passes))
     documents = engine.documents(job) if counts_documents(estimator) else None
     job = replace(job, classes=known, counts=counts, documents=documents)
     model: E | None = None
     for _ in range(n_rounds(job.estimator)):
-        total = engine.total(replace(job, prior=model))
-        if total is None:
-            raise ValueError("fit needs at least one row, got none in any partition.")
+        total = _some(engine.total(replace(job, prior=model)))
         twin: Any = job.estimator
         model = fitted(twin, total, prior=model, documents=documents, feature_names=feature_names)
     assert model is not None  # passes are one at least
     own = estimator.get_params(deep=False)
+    if isinstance(model, SureTableClassifier):
+        undecided(model)
     model.set_params(passes=own["passes"], random_state=own["random_state"])
     return model
+
+
+def _some(found: R | None) -> R:
+    """What some partition has given."""
+    if found is None:
+        raise ValueError("fit needs at least one row, got none in any partition.")
+    return found
 
 
 def together(tallies: Iterable[LabelCounts | None]) -> LabelCounts | None:
@@ -441,11 +463,6 @@ def _settings(estimator: Any) -> RowSettings:
     if not isinstance(estimator, SureClassifier):
         raise TypeError(
             f"estimator must be a SureClassifier or SureTextClassifier, got {estimator!r}."
-        )
-    if isinstance(estimator.task, TableTask):
-        raise TypeError(
-            "estimator must not be a SureTableClassifier, whose columns all rows decide. Go "
-            "on from one start in each part, and use merge."
         )
     params = estimator.get_params(deep=False)
     settings = RowSettings.of(params)

@@ -30,6 +30,7 @@ from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import given_weight
 from surelearn.learners.tasks.row_training import RowTrainable
 from surelearn.learners.tasks.table_task import TABLES
+from surelearn.parameters import untrained
 from surelearn.read import Source
 from surelearn.rows import rows_of
 from surelearn.weights import Method
@@ -306,6 +307,11 @@ temperature_
     def _n_features_of(self, X: Any) -> int:
         return self._encoder.n_features
 
+    def _decide(self, known: list[Known]) -> None:
+        """Take these columns for good."""
+        self._decided = known
+        self._make_encoder(Table({}, 0))
+
     def _blank(self) -> Self:
         twin = super()._blank()
         if "_encoder" in self.__dict__:
@@ -396,6 +402,20 @@ def with_columns(estimator: Any, known: list[Known] | None) -> Iterator[None]:
         yield
     finally:
         estimator.__dict__.pop("_decided", None)
+
+
+def decided(
+    estimator: SureTableClassifier, known: list[Known] | None = None
+) -> SureTableClassifier:
+    """A new estimator with these parameters and columns; by default the columns decided before."""
+    twin = untrained(estimator)
+    twin._decide(estimator._decided if known is None else known)
+    return twin
+
+
+def undecided(estimator: SureTableClassifier) -> None:
+    """Let an estimator decide the columns of the next rows that it learns from the start."""
+    estimator.__dict__.pop("_decided", None)
 
 
 def unweighed_rows(estimator: SureTableClassifier, X: Any) -> _core.Rows:
