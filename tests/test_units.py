@@ -451,3 +451,17 @@ def test_one_column_moves_to_other_units_as_several_do(dtype, averaged, intercep
     assert state["rounds"] == 7
     beyond = (features >= 6) & (features < 40)
     assert state["cells"][beyond].tobytes() == cells[beyond].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("covariance", "changes"), [("full", [1, 2, 4, 8, 16, 32]), ("diagonal", [*range(1, 33), 34])]
+)
+def test_a_full_covariance_changes_its_units_when_the_rows_have_doubled(covariance, changes):
+    X, y = table(33, 2)
+    clf, found = SureClassifier(covariance=covariance), []
+    for i in range(33):
+        before = None if i == 0 else clf.model_.scale.units
+        clf.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+        if before is None or clf.model_.scale.units is not before:
+            found.append(i + 1)
+    assert found == [n for n in changes if n <= 33]

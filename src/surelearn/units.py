@@ -21,12 +21,13 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 
-__all__ = ["ColumnScale", "Units", "dense_in_units", "runs_in_units", "same_scales", "same_units"]
+__all__ = ["ColumnScale", "Units", "growth_of", "dense_in_units", "runs_in_units", "same_scales", "same_units"]
 
 Array = NDArray[np.float64]
 
-#: New moments come into use when the rows have grown by a sixteenth, or by one.
-_GROWTH = 16
+#: New moments come into use when the rows have grown by one in so many, or by one. With a full
+#: covariance a change of units takes two inverses, so it waits until the rows have doubled.
+GROWTH = 16
 
 #: A column whose deviation is at most so much of its mean has not varied but by rounding.
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -107,6 +108,8 @@ class ColumnScale:
         The number of the row at which new moments come into use, counted from 1.
     units : Units
         What is in use.
+    growth : int
+        New moments come into use when the rows have grown by one in so many.
     """
 
     n: Array
@@ -117,12 +120,16 @@ class ColumnScale:
     units: Units
     n_rows: int = 0
     due: int = 1
+    growth: int = GROWTH
 
     @classmethod
-    def new(cls, n_columns: int, *, centred: bool, whole: bool) -> Self:
+    def new(
+        cls, n_columns: int, *, centred: bool, whole: bool, growth: int = GROWTH
+    ) -> Self:
         """The scale of no rows."""
         n, mean, square, centre, factor = np.zeros((5, n_columns))
-        return cls(n, mean, square, centred, whole, Units(centre, factor, whole))
+        units = Units(centre, factor, whole)
+        return cls(n, mean, square, centred, whole, units, growth=growth)
 
     def copy(self) -> Self:
         """The same with arrays of its own."""
@@ -130,7 +137,8 @@ class ColumnScale:
 
     def blank(self) -> Self:
         """The scale of no rows."""
-        return type(self).new(len(self.n), centred=self.centred, whole=self.whole)
+        how = {"centred": self.centred, "whole": self.whole}
+        return type(self).new(len(self.n), growth=self.growth, **how)
 
     def count(self, rows: _core.Rows, begin: int, end: int) -> None:
         """Take in some rows; what is in use stays as it is. Values beyond 1e150 count as 1e150."""
@@ -157,7 +165,7 @@ class ColumnScale:
     def use(self) -> None:
         """Take the moments so far into use."""
         self.units = self.found()
-        self.due = self.n_rows + max(1, self.n_rows // _GROWTH)
+        self.due = self.n_rows + max(1, self.n_rows // self.growth)
 
     def found(self) -> Units:
         """The units that follow from the moments so far."""
@@ -206,6 +214,11 @@ class ColumnScale:
         result.n_rows = sum(one.n_rows for one in scales)
         result.use()
         return result
+
+
+def growth_of(covariance: str) -> int:
+    """How far rows grow between two changes of units, for `ColumnScale`."""
+    return 1 if covariance == "full" else GROWTH
 
 
 def same_units(one: Units, other: Units) -> bool:

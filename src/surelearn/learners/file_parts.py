@@ -325,7 +325,8 @@ def touched(
 
 def scale_out(scale: ColumnScale, units: Units) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Settings and tensors of the scale of columns; `units` are those of the weights."""
-    settings = {name: getattr(scale, name) for name in ("centred", "whole", "n_rows", "due")}
+    names = ("centred", "whole", "n_rows", "due", "growth")
+    settings = {name: getattr(scale, name) for name in names}
     arrays = (scale.n, scale.mean, scale.square, units.centre, units.factor)
     return settings, dict(zip(_SCALE, arrays, strict=True))
 
@@ -342,10 +343,12 @@ def scale_in(fields: files.Fields, tensors: files.Tensors, n_features: int) -> C
             raise ValueError(f"{name} must be finite and not negative.")
     if length[0] > n_features or (whole and length[0] != n_features):
         raise ValueError(f"scale must have at most {n_features} columns, got {length[0]}.")
-    n_rows, due = fields.integer("n_rows"), fields.integer("due")
+    n_rows, due, growth = map(fields.integer, ("n_rows", "due", "growth"))
+    if not growth:
+        raise FormatError(f"{fields.where}: growth must be at least 1, got 0.")
     n, mean, square, centre, factor = arrays
     units, centred = Units(centre, factor, whole), fields.flag("centred")
-    return ColumnScale(n, mean, square, centred, whole, units, n_rows, due)
+    return ColumnScale(n, mean, square, centred, whole, units, n_rows, due, growth)
 
 
 def documents_out(documents: Documents) -> dict[str, NDArray[Any]]:

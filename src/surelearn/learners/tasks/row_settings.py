@@ -16,7 +16,7 @@ from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.read import Labels
 from surelearn.training.shards import spans
-from surelearn.units import ColumnScale
+from surelearn.units import ColumnScale, growth_of
 from surelearn.weights import Layout, fits
 
 #: With ``passes="auto"``, so many rows are learnt in `fit`, within these numbers of passes; see
@@ -120,7 +120,9 @@ class RowSettings(Settings):
         if self.scale is False or (is_sparse and self.scale == "auto"):
             return None
         centred = self.fit_intercept and not is_sparse
-        return ColumnScale.new(n_features, centred=centred, whole=not is_sparse)
+        return ColumnScale.new(
+            n_features, centred=centred, whole=not is_sparse, growth=growth_of(self.covariance)
+        )
 
     def scale_of(self, block: RowBlock, n_features: int) -> ColumnScale | None:
         """The scale of all rows of `fit`, united of those of its shards."""

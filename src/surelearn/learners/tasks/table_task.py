@@ -24,7 +24,7 @@ from surelearn.learners.tasks.row_task import WORDS, RowTask
 from surelearn.learners.tasks.rows import RowModel
 from surelearn.merging import Documents, MergeState, Words
 from surelearn.read import Source
-from surelearn.units import ColumnScale
+from surelearn.units import ColumnScale, growth_of
 
 
 def _columns(name: str, params: Params) -> Any:
@@ -63,7 +63,8 @@ class TableSettings(RowSettings):
         n_numbers = n_numbers_of(n_features, self.n_features)
         if self.scale is False or not n_numbers:
             return None
-        return ColumnScale.new(n_numbers, centred=self.fit_intercept, whole=False)
+        growth = growth_of(self.covariance)
+        return ColumnScale.new(n_numbers, centred=self.fit_intercept, whole=False, growth=growth)
 
 
 class TableTask(RowTask):
