@@ -19,7 +19,7 @@ from scipy import sparse
 import surelearn.dask
 from engines import SIZES, by_hand, bytes_of, parts, rows, text_classifier
 from surelearn import SureClassifier, SureTableClassifier
-from surelearn.columns import Table
+from surelearn.columns.cells import Table
 from surelearn.learners.table_classifier import columns_of, with_columns
 
 TEXTS, LABELS = rows()

@@ -21,7 +21,15 @@ from scipy.sparse import issparse
 
 from surelearn import _check, _core
 
-__all__ = ["ColumnScale", "Units", "growth_of", "dense_in_units", "runs_in_units", "same_scales", "same_units"]
+__all__ = [
+    "ColumnScale",
+    "Units",
+    "dense_in_units",
+    "growth_of",
+    "runs_in_units",
+    "same_scales",
+    "same_units",
+]
 
 Array = NDArray[np.float64]
 
@@ -123,9 +131,7 @@ class ColumnScale:
     growth: int = GROWTH
 
     @classmethod
-    def new(
-        cls, n_columns: int, *, centred: bool, whole: bool, growth: int = GROWTH
-    ) -> Self:
+    def new(cls, n_columns: int, *, centred: bool, whole: bool, growth: int = GROWTH) -> Self:
         """The scale of no rows."""
         n, mean, square, centre, factor = np.zeros((5, n_columns))
         units = Units(centre, factor, whole)

@@ -9,18 +9,11 @@ import pytest
 from scipy import sparse
 
 from surelearn import _core
-from surelearn.columns import (
-    Boolean,
-    Categories,
-    Category,
-    Date,
-    Encoder,
-    Number,
-    Table,
-    Text,
-    given_columns,
-    known_columns,
-)
+from surelearn.columns import Boolean, Categories, Category, Date, Number, Text
+from surelearn.columns.cells import Table
+from surelearn.columns.encoder import Encoder
+from surelearn.columns.known import known_columns
+from surelearn.columns.specs import given_columns
 from surelearn.text import HashingVectorizer
 
 TABLE = {
@@ -35,7 +28,7 @@ KINDS = {
     "title": Text(weight=2.0),
     "brand": Category(weight=3.0),
     "price": Number(bins=(2.0,)),
-    "when": Date(),
+    "when": Date(trend=True),
     "ok": Boolean(),
     "tags": Categories(),
 }
@@ -61,7 +54,7 @@ def named(one, table, row, *, weigh=False):
 
 def test_a_row_has_a_feature_for_each_value():
     one = encoder()
-    share = 1 / np.sqrt(6)  # brand, bin, month, weekday, ok, tags
+    share = 1 / np.sqrt(7)  # brand, bin, year, month, weekday, ok, tags
     found = named(one, TABLE, 0)
     assert found.pop("when") == pytest.approx(2024 + 1 / 366)
     assert found == pytest.approx(
@@ -69,6 +62,7 @@ def test_a_row_has_a_feature_for_each_value():
             "price": 1.5,
             "price in [-inf, 2)": share,
             "brand=Acme": 3 * share,
+            "when year=2024": share,
             "when month=Jan": share,
             "when weekday=Tue": share,
             "ok=true": share,
@@ -135,9 +129,16 @@ def test_rows_do_not_depend_on_how_they_are_cut():
     assert np.array_equal(every[2], np.concatenate([part[2] for part in parts]))
 
 
+def test_the_time_is_a_number_only_if_it_is_asked_for():
+    """Rows to predict later than all that were learnt would be far off."""
+    plain, trend = (named(encoder({"when": Date(trend=t)}), TABLE, 0) for t in (False, True))
+    assert set(plain) == {"when year=2024", "when month=Jan", "when weekday=Tue"}
+    assert set(trend) - set(plain) == {"when"}
+
+
 def test_products_have_names():
     one = encoder(interactions=[("brand", "ok"), ("brand", "title")])
-    assert named(one, TABLE, 0)["brand=Acme × ok=true"] == pytest.approx(1 / np.sqrt(8))
+    assert named(one, TABLE, 0)["brand=Acme × ok=true"] == pytest.approx(1 / np.sqrt(9))
     names = one.names_in(Table.one({name: TABLE[name][0] for name in TABLE}))
     assert {"brand=Acme × title: film", "brand=Acme × title: great", "title: great"} <= {
         *names.values()

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surelearn.columns import Category, Columns, Date, Known, Number, Table, Text, known_columns
+from surelearn.columns import Category, Columns, Date, Number, Text
+from surelearn.columns.cells import Table
+from surelearn.columns.known import Known, known_columns
 
 TABLE = {
     "title": ["a great film", None, "how dull", "great fun"] * 5,

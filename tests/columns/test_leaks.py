@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surelearn.columns import Category, LeakWatch, Table, known_columns, warn_of_leaks
-from surelearn.columns.leaks import leaks
+from surelearn.columns import Category
+from surelearn.columns.cells import Table
+from surelearn.columns.known import known_columns
+from surelearn.columns.leaks import LeakWatch, leaks, warn_of_leaks
 from surelearn.read import Labels
 
 N = 100

@@ -6,7 +6,9 @@ import pickle
 
 import numpy as np
 
-from surelearn.columns import Encoder, Table, known_columns
+from surelearn.columns.cells import Table
+from surelearn.columns.encoder import Encoder
+from surelearn.columns.known import known_columns
 
 TABLE = {
     "title": ["a great film", "how dull", "great fun", "one dull plot"],

@@ -73,6 +73,7 @@ def test_texts_that_are_no_dates(text):
 def test_parts_of_dates():
     days = np.array(["2024-05-06T07:08", "NaT", "1969-12-31"], "datetime64[us]")
     parts = {name: values.tolist() for name, values in readings.parts_of(days).items()}
+    assert parts.pop("year") == [2024, -1, 1969]
     assert parts == {"month": [5, -1, 12], "weekday": [0, -1, 2], "hour": [7, -1, 0]}
     years = readings.years(np.array(["2023-07-02T12:00", "NaT"], "datetime64[us]"))
     assert years[0] == 2023.5

@@ -6,18 +6,8 @@ import json
 
 import pytest
 
-from surelearn.columns import (
-    Boolean,
-    Categories,
-    Category,
-    Date,
-    Ignore,
-    Number,
-    Text,
-    column_in,
-    given_columns,
-    given_interactions,
-)
+from surelearn.columns import Boolean, Categories, Category, Date, Ignore, Number, Text
+from surelearn.columns.specs import column_in, given_columns, given_interactions
 
 COLUMNS = [
     Text(weight=2.0, ngram_range=(1, 2), idf=False),

@@ -20,6 +20,7 @@ from surelearn import (
     SoftmaxClassifier,
     SureClassifier,
     SureKernelClassifier,
+    SureTableClassifier,
     SureTagger,
     SureTextClassifier,
     SVMTagger,
@@ -35,6 +36,13 @@ FOLDER = Path(__file__).parent / "models"
 TEXTS = ["a great film", "great fun", "a dull film", "how dull", "so odd", "an odd plot"]
 TOKENS = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "run"], ["dogs", "run"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["D", "N"], ["N", "V"]]
+
+ROWS = [
+    {"title": "a great film", "brand": "Acme", "price": 12.5, "sold": "2024-01-02"},
+    {"title": "great fun", "brand": "Acme", "price": 7.0, "sold": "2024-02-03"},
+    {"title": "a dull film", "brand": None, "price": 3.25, "sold": "2023-12-24"},
+    {"title": "how dull", "brand": "Bell", "price": None, "sold": "2023-11-30"},
+]
 
 GRAPHS = [
     {"nodes": [[1.0], [0.5], [-0.2]], "edges": [[0, 1], [1, 2]], "edge_types": ["same", "other"]},
@@ -67,6 +75,11 @@ def models():
     yield "text-classifier-idf", TEXTS, rare.fit(TEXTS, [1, 1, 0, 0, 2, 2])
     tagger = SureTagger(templates=["w[0]", "w[-1]", "B:w[0]"], random_state=0)
     yield "tagger", TOKENS, tagger.fit(TOKENS, TAGS)
+    X, y = numbers(3)
+    scaled = SureClassifier(random_state=0).partial_fit(X * [1e3, 1, 1e-3, 1], y)
+    yield "scaled", X * [1e3, 1, 1e-3, 1], scaled
+    table = SureTableClassifier(interactions=[("brand", "title")], n_features=64, random_state=0)
+    yield "table-classifier", ROWS, table.fit(ROWS, ["yes", "yes", "no", "no"])
     yield from batch_models()
 
 

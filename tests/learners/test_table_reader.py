@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surelearn.columns import Encoder, Table, known_columns
+from surelearn.columns.cells import Table
+from surelearn.columns.encoder import Encoder
+from surelearn.columns.known import known_columns
 from surelearn.learners.table_reader import TableReader
 
 TABLE = {

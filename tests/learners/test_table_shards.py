@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from surelearn import SureTableClassifier
-from surelearn.columns import Table
+from surelearn.columns.cells import Table
 from surelearn.learners import partitions
 from surelearn.learners.table_classifier import columns_of, decided, with_columns
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from surelearn import _check
-from surelearn.columns import Known, Table
+from surelearn.columns.cells import Table
+from surelearn.columns.known import Known
 
 #: Kinds of steps: labels given before the first question, an answer, a skip.
 KINDS = ("start", "tell", "skip")

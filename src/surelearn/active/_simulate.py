@@ -22,7 +22,8 @@ from surelearn.active._query import STRATEGIES, rate, scores
 from surelearn.active._table_rows import columns_for, is_table, n_rows, taken
 from surelearn.active._teach import LabelledRow, ReplayTrainer, replays
 from surelearn.active._view import ReadRows
-from surelearn.columns import Known, Table
+from surelearn.columns.cells import Table
+from surelearn.columns.known import Known
 from surelearn.learners import SureClassifier, SureTableClassifier, SureTextClassifier
 from surelearn.learners.labels import as_labels
 from surelearn.learners.tasks.row_task import ROWS

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from surelearn.columns import Known, Table
+from surelearn.columns.cells import Table
+from surelearn.columns.known import Known
 from surelearn.learners.base import is_fitted
 from surelearn.learners.table_classifier import SureTableClassifier, columns_of
 from surelearn.learners.text_classifier import taken as texts_taken

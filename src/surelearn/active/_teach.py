@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surelearn.active._table_rows import taken
-from surelearn.columns import Known
+from surelearn.columns.known import Known
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import is_fitted
 from surelearn.learners.online import Online

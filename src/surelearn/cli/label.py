@@ -230,7 +230,8 @@ def _items(
 
 
 def _say_pool(session: Session, path: Path) -> None:
-    from surelearn.columns import Columns, Known
+    from surelearn.columns import Columns
+    from surelearn.columns.known import Known
 
     if session.items.columns is not None:
         typer.echo(Columns.of([Known.of(one) for one in session.items.columns]))

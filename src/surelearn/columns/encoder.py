@@ -89,7 +89,7 @@ class Encoder:
         self.space = self._space()
         self._vectorizers = {name: self._vectorizer(name, True) for name in self.space.texts}
         self._plain = {name: self._vectorizer(name, False) for name in self.space.texts}
-        numbers = [name for name, _ in self._of_kind(Number, Date)]
+        numbers = self._numbers()
         texts = self.space.texts
         self.memory = Memory(numbers, texts, self._vectorizers, self.space.size)
         self._warned: set[str] = set()
@@ -217,7 +217,7 @@ class Encoder:
 
     def _of_date(
         self, one: Known, cells: Cells, found: Found | None
-    ) -> tuple[NDArray[np.float64], list[Part]]:
+    ) -> tuple[NDArray[np.float64] | None, list[Part]]:
         column: Any = one.column
         days, unread = readings.dates(cells, column.order)
         self._warn_of_value(one, unread)
@@ -225,15 +225,17 @@ class Encoder:
         for what, values in readings.parts_of(days).items():
             if what == "hour" and not one.has_hours:
                 continue
-            names, join = _PARTS_OF_DATES[what], f" {what}="
-            present = values >= 0
+            names, join, present = _PARTS_OF_DATES.get(what, []), f" {what}=", values >= 0
+            if what == "year":
+                years, values = np.unique(values, return_inverse=True)
+                names = [str(year) for year in years.tolist()]
             coded = Cells(STRINGS, values.astype(np.int32), names)
             part = self._coded(one, coded, found, join)
             starts, features, ones = part.arrays
             some = np.append(0, np.cumsum(present)).astype(np.int64)
             made.append(part._replace(arrays=(some, features[present], ones[present])))
             del starts
-        return readings.years(days), made
+        return readings.years(days) if column.trend else None, made
 
     def _of_text(self, one: Known, cells: Cells, found: Found | None) -> tuple[None, list[Part]]:
         column: Any = one.column
@@ -348,7 +350,7 @@ class Encoder:
             if isinstance(column, Category | Boolean | Categories):
                 n += 1
             elif isinstance(column, Date):
-                n += 3 if one.has_hours else 2
+                n += 4 if one.has_hours else 3
             elif isinstance(column, Number) and column.bins:
                 n += 1
         return float(1.0 / np.sqrt(max(1, n)))
@@ -361,11 +363,16 @@ class Encoder:
         found = [(one.name, one.column) for one in self.known if isinstance(one.column, kinds)]
         return sorted(found, key=lambda pair: pair[0])
 
+    def _numbers(self) -> list[str]:
+        """Columns that have a place of their own: numbers, and dates whose trend is learnt."""
+        found = self._of_kind(Number, Date)
+        return [name for name, column in found if getattr(column, "trend", True)]
+
     def _space(self) -> Space:
         given = self.n_features_given
         several = PLACES_OF_MANY if given == "auto" else given
         single = PLACES if given == "auto" else given
-        n_numbers, texts = len(self._of_kind(Number, Date)), {}
+        n_numbers, texts = len(self._numbers()), {}
         if n_numbers >= single:
             raise ValueError(
                 f"n_features must be more than the columns of numbers and dates, {n_numbers}, got "

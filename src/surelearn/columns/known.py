@@ -77,7 +77,15 @@ class Known:
 
 
 class Columns(Shown):
-    """A table of the columns that a model knows: what each is, an example, how it was decided."""
+    """A table of the columns that a model knows: what each is, an example, how it was decided.
+
+    Examples
+    --------
+    >>> from surelearn import SureTableClassifier
+    >>> rows = [{"floor": "first", "rent": 900}, {"floor": "top", "rent": 700}]
+    >>> SureTableClassifier().fit(rows, ["high", "low"]).columns_.kind.tolist()
+    ['category', 'number']
+    """
 
     _kind = "Columns"
 

@@ -171,15 +171,16 @@ def years(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def parts_of(values: NDArray[Any]) -> dict[str, NDArray[np.int64]]:
-    """Month (1 to 12), weekday (0 is Monday) and hour of dates; -1 for missing ones."""
+    """Year, month (1 to 12), weekday (0 is Monday) and hour of dates; -1 for missing ones."""
     gone = np.isnat(values)
     known = np.where(gone, np.datetime64(0, "us"), values)
+    year = known.astype("datetime64[Y]").astype(np.int64) + 1970
     month = known.astype("datetime64[M]").astype(np.int64) % 12 + 1
     weekday = (known.astype("datetime64[D]").astype(np.int64) + 3) % 7
     hour = known.astype("datetime64[h]").astype(np.int64) % 24
     return {
         name: np.where(gone, -1, part)
-        for name, part in (("month", month), ("weekday", weekday), ("hour", hour))
+        for name, part in (("year", year), ("month", month), ("weekday", weekday), ("hour", hour))
     }
 
 

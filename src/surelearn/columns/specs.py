@@ -79,6 +79,15 @@ class Category(Column):
     ----------
     weight : float > 0, default 1
         As in `Text`.
+
+    Examples
+    --------
+    >>> from surelearn import SureTableClassifier
+    >>> from surelearn.columns import Category
+    >>> rows = [{"floor": 1}, {"floor": 2}, {"floor": 1}, {"floor": 2}]
+    >>> clf = SureTableClassifier(columns={"floor": Category()}).fit(rows, ["a", "b", "a", "b"])
+    >>> clf.explain(top=2).feature.tolist()
+    ['floor=1', 'floor=2']
     """
 
     kind: ClassVar[str] = "category"
@@ -102,6 +111,12 @@ class Number(Column):
         The decimal mark of numbers that are written as texts. ``"auto"``: a comma, if all numbers
         with a comma can be read so and not all of them as thousands: "1,5" is one and a half, and
         "1,500" is fifteen hundred.
+
+    Examples
+    --------
+    >>> from surelearn.columns import Number
+    >>> Number(bins=[10, 20])
+    Number(bins=(10.0, 20.0), decimal='auto')
     """
 
     kind: ClassVar[str] = "number"
@@ -125,7 +140,7 @@ class Number(Column):
 
 @dataclass(frozen=True)
 class Date(Column):
-    """Dates and times: the time as a number of years; month, weekday and hour as categories.
+    """Dates and times: year, month, weekday and hour as categories.
 
     Parameters
     ----------
@@ -135,15 +150,26 @@ class Date(Column):
         How dates in texts are written: 2024-12-31, 31.12.2024 or 31/12/2024, 12/31/2024. With
         ``"auto"``, points mean that the day comes first; slashes that the month does, unless a
         first number is above 12.
+    trend : bool, default False
+        Whether the time is a number of years as well. It follows what grows with time, and misleads
+        where rows come in the order of time: those to predict are then beyond all that were learnt.
+
+    Examples
+    --------
+    >>> from surelearn.columns import Date
+    >>> Date(order="dmy").order
+    'dmy'
     """
 
     kind: ClassVar[str] = "date"
     weight: float = 1.0
     order: str = "auto"
+    trend: bool = False
 
     def __post_init__(self) -> None:
         _weight(self.weight)
         _check.choice("order", self.order, list(_ORDERS))
+        _check.flag("trend", self.trend)
 
 
 @dataclass(frozen=True)
@@ -154,6 +180,12 @@ class Boolean(Column):
     ----------
     weight : float > 0, default 1
         As in `Text`.
+
+    Examples
+    --------
+    >>> from surelearn.columns import Boolean
+    >>> Boolean(weight=0.5)
+    Boolean(weight=0.5)
     """
 
     kind: ClassVar[str] = "boolean"
@@ -174,6 +206,12 @@ class Categories(Column):
         Without it a text is one category.
     weight : float > 0, default 1
         As in `Text`.
+
+    Examples
+    --------
+    >>> from surelearn.columns import Categories
+    >>> Categories(";")
+    Categories(separator=';', weight=1.0)
     """
 
     kind: ClassVar[str] = "categories"
@@ -188,7 +226,14 @@ class Categories(Column):
 
 @dataclass(frozen=True)
 class Ignore(Column):
-    """A column that is not learnt from."""
+    """A column that is not learnt from.
+
+    Examples
+    --------
+    >>> from surelearn.columns import Ignore
+    >>> Ignore().kind
+    'ignored'
+    """
 
     kind: ClassVar[str] = "ignored"
 

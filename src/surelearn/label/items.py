@@ -19,7 +19,7 @@ from weakref import finalize
 import numpy as np
 
 from surelearn import _check, read
-from surelearn.columns import Table, text_of
+from surelearn.columns.cells import Table, text_of
 from surelearn.label.records import EMPTY, Records
 
 #: A label that is no label: a missing value, or an empty cell of csv.

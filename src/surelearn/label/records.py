@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import read
-from surelearn.columns import Table
+from surelearn.columns.cells import Table
 
 #: The item of a record that is empty.
 EMPTY = -1

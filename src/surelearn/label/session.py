@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import _check
-from surelearn.columns import column_in, given_columns
+from surelearn.columns.specs import column_in, given_columns
 from surelearn.label.items import Items
 from surelearn.label.learner import Learner, ManyLearner, TagLearner, TextLearner
 from surelearn.label.ledger import Ledger, Step, is_sound

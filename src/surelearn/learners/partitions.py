@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.columns import Known
+from surelearn.columns.known import Known
 from surelearn.learners.answers.linear import block_of, put_rows_model, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.checks import random_numbers

@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core
-from surelearn.columns import (
-    Columns,
-    Encoder,
-    Known,
-    LeakWatch,
-    Table,
-    given_columns,
-    given_interactions,
-    known_columns,
-    warn_of_leaks,
-)
+from surelearn.columns import Columns
+from surelearn.columns.cells import Table
+from surelearn.columns.encoder import Encoder
+from surelearn.columns.known import Known, known_columns
+from surelearn.columns.leaks import LeakWatch, warn_of_leaks
+from surelearn.columns.specs import given_columns, given_interactions
 from surelearn.learners.answers.linear import OneRow
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, touched

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from surelearn import _core
-from surelearn.columns import Encoder, Table
+from surelearn.columns.cells import Table
+from surelearn.columns.encoder import Encoder
 from surelearn.learners.tasks.row_block import Features
 from surelearn.merging import Documents, Words
 

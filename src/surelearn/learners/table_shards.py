@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar, cast
 
-from surelearn.columns import Known, Table
+from surelearn.columns.cells import Table
+from surelearn.columns.known import Known
 from surelearn.learners.answers.linear import block_of, reader_of
 from surelearn.learners.base import settings_of
 from surelearn.learners.classifier import SureClassifier

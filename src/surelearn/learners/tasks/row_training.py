@@ -32,7 +32,7 @@ from surelearn.training.protocol import Order, Packed, Refused, Report
 from surelearn.units import ColumnScale
 
 if TYPE_CHECKING:
-    from surelearn.columns import LeakWatch
+    from surelearn.columns.leaks import LeakWatch
 
 
 class RowReader(Protocol):

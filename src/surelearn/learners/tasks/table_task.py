@@ -6,17 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from surelearn import _check, files
-from surelearn.columns import (
-    Encoder,
-    Known,
-    column_in,
-    given_columns,
-    given_interactions,
-    n_numbers_of,
-)
+from surelearn.columns.encoder import Encoder, n_numbers_of
+from surelearn.columns.known import Known
+from surelearn.columns.specs import column_in, given_columns, given_interactions
 from surelearn.learners.answers.linear import reader_of, use_reader
 from surelearn.learners.file_parts import documents_in
-from surelearn.learners.settings import Parameter, Params, Settings
+from surelearn.learners.settings import Parameter, Params, Settings, checked
 from surelearn.learners.sources import opened
 from surelearn.learners.table_reader import TableReader
 from surelearn.learners.tasks.row_settings import RowSettings
@@ -52,6 +47,7 @@ class TableSettings(RowSettings):
         "columns": Parameter(_columns),
         "interactions": Parameter(_interactions),
         "n_features": Parameter(_n_features),
+        "keep_names": Parameter(checked(_check.flag)),
     }
 
     def complete(self) -> None:
