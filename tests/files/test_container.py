@@ -160,6 +160,8 @@ def test_the_page_is_enough_to_write_a_reader(tmp_path):
             K = settings["weights"]["n_columns"]
             means = np.zeros((K, model.n_features_in_ + 1))
             means[:, tensors["features"]] = tensors["cells"][:, :K].T
+            factors = tensors.get("scale_factors", np.zeros(0))
+            means[:, : len(factors)] *= factors
             if not settings["layout"]["averaged"]:
                 np.testing.assert_array_equal(means[:, :-1], model.coef_)
     damaged = tmp_path / "m.sure"
