@@ -21,6 +21,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "theory" / "shards.md"
 BENCHMARKS = ROOT / "benchmarks" / "results"
+#: The benchmark of the same shards on one and on two cores.
+TWO_CORES = "two_cores"
 #: The contestant of the benchmark of a binary pass whose speed is projected.
 ONE_PASS = "Variance(phi=0.1)"
 VARIANCE, PA = "Variance, phi", "PA1, C"
@@ -186,10 +188,10 @@ def cost() -> list[str]:
 
 
 def cores() -> list[str]:
-    """What benchmarks/shards.py has found, if it was run."""
-    lines = [line for line in tables.lines(HERE / "rates.csv") if line["source"] == "shards"]
+    """What benchmarks/two_cores.py has found, if it was run."""
+    lines = [line for line in tables.lines(HERE / "rates.csv") if line["source"] == TWO_CORES]
     if not lines:
-        return ["Not measured yet: `benchmarks/shards.py`.\n"]
+        return ["Not measured yet: `benchmarks/two_cores.py`.\n"]
     rows = [(line["about"], line["what"], line["figure"]) for line in lines]
     return tables.table(("work", "against", "measured"), rows)
 
@@ -206,9 +208,9 @@ def rates() -> Iterator[tuple[str, str, str, Any]]:
     for line in _benchmark("file_to_model")["figures"]:
         if line["contestant"] == "surelearn":
             yield "file_to_model", "two cores", "MB/s", line["mb_of_jsonl_a_second"]
-    if (BENCHMARKS / "shards.json").exists():
-        for claim in _benchmark("shards")["claims"]:
-            yield "shards", claim["work"], claim["against"], claim["figure"]
+    if (BENCHMARKS / f"{TWO_CORES}.json").exists():
+        for claim in _benchmark(TWO_CORES)["claims"]:
+            yield TWO_CORES, claim["work"], claim["against"], claim["figure"]
 
 
 def _benchmark(name: str) -> dict[str, Any]:
@@ -221,7 +223,7 @@ def projection() -> list[str]:
     speeds = {
         (line["about"], line["what"]): float(line["figure"])
         for line in tables.lines(HERE / "rates.csv")
-        if line["source"] != "shards"
+        if line["source"] != TWO_CORES
     }
     return tables.table(("what", "arithmetic", "comes to"), projected(speeds, figures("cost.csv")))
 
