@@ -81,6 +81,23 @@ def test_every_claim_beside_a_peer_is_compared_once(table):
     assert sorted(rows) == sorted(beside)
 
 
+def test_the_constants_of_a_model_are_found_again(monkeypatch):
+    """From fits that take what the model says."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    scaling = import_module("scaling")
+    monkeypatch.setattr(scaling, "cpu_count", lambda: 2)
+    made = scaling.Model(16, alone=0.1, shared=1.0)
+    settings = [scaling.Setting(16, jobs) for jobs in (1, 2)]
+    costs = {one: scaling.Cost(made.seconds(one.busy), 1.1) for one in settings}
+    costs[scaling.ONE] = scaling.Cost(0.9, 0.9)
+    assert scaling.Model.of(settings[1], costs[settings[1]]) == pytest.approx(made)
+    (line,) = scaling.estimates("a work", costs)
+    assert line["off by, %"] == 0
+    assert line["64"] == line["16"] == round(0.9 / (0.1 + 1 / 16), 2)
+    assert scaling.Setting(16, 16).busy == 2
+    assert not list(scaling.estimates("a work", {scaling.ONE: costs[scaling.ONE]}))
+
+
 @pytest.mark.parametrize(
     ("figure", "goal", "met", "listed"),
     [
