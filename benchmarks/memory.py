@@ -6,6 +6,9 @@ is learnt and predicted. Two classes are one vector, so its bytes are for each f
 
 Each model is made with d and with 2 d features: the difference is what a feature costs, the rest
 what any model costs, such as the large page begun by the intercept.
+
+Shards: the peak of a whole `fit` of the rows of `scaling.py`, beyond these rows, in tables: the
+bytes of the weights of the fitted model.
 """
 
 from __future__ import annotations
@@ -24,15 +27,27 @@ KINDS = {
     "first order, float32": ("PA1", False, "float32", 4),
     "diagonal, float64": ("AROW", False, "float64", 16),
 }
-_SCRIPT = """
-import sys
-import numpy as np
-from scipy import sparse
-from surelearn import SureClassifier, rules
+#: Works of `scaling.py` whose tables are large, and numbers of shards.
+WORKS = ("20 classes, 16,000 texts", "20 classes, 160,000 sparse rows")
+SHARDS = (1, 2, 16)
+_PEAK = """
+import ctypes, gc, sys
 
 def peak():
     lines = open("/proc/self/status").read().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+def back():
+    "The peak, set back to what is resident now."
+    gc.collect()
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+    open("/proc/self/clear_refs", "w").write("5")
+    return peak()
+"""
+_SCRIPT = """
+import numpy as np
+from scipy import sparse
+from surelearn import SureClassifier, rules
 
 def learn(n_features):
     y = np.arange(40) % int(sys.argv[1])
@@ -43,21 +58,40 @@ def learn(n_features):
     return model
 
 learn(100)
-open("/proc/self/clear_refs", "w").write("5")  # sets the peak back to what is resident now
-before = peak()
+before = back()
 kept = learn(int(sys.argv[2]))
 print(peak() - before)
+"""
+_SHARDS = """
+sys.path.insert(0, sys.argv[1])
+from scaling import Setting, works
+
+work = works()[sys.argv[2]]
+work._replace(X=work.X[:200], y=work.y[:200]).fit(Setting(2, 2))
+before = back()
+model = work.fit(Setting(int(sys.argv[3]), 2))
+print((peak() - before) / (model.coef_.nbytes + model.sigma_.nbytes))
 """
 
 
 def growth(n_classes: int, n_features: int, *kind: object) -> int:
     """Bytes by which the peak grew, the least of some runs."""
-    command = [sys.executable, "-c", _SCRIPT, *map(str, (n_classes, n_features, *kind))]
-    grown = []
-    for _ in range(REPEATS):
-        run = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
-        grown.append(int(run.stdout))
-    return min(grown)
+    return int(_least(_SCRIPT, n_classes, n_features, *kind))
+
+
+def tables(work: str, shards: int) -> float:
+    """The peak of a fit with shards in two threads, in tables."""
+    return _least(_SHARDS, Path(__file__).parent, work, shards)
+
+
+def _least(script: str, *given: object) -> float:
+    """What a script prints in a fresh process, the least of some runs."""
+    command = [sys.executable, "-c", _PEAK + script, *map(str, given)]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout
+        for _ in range(REPEATS)
+    ]
+    return min(map(float, runs))
 
 
 def cost(n_classes: int, n_features: int, *kind: object) -> tuple[float, float, float]:
@@ -65,6 +99,12 @@ def cost(n_classes: int, n_features: int, *kind: object) -> tuple[float, float, 
     cells = n_features * (1 if n_classes == 2 else n_classes)
     once, twice = (growth(n_classes, n, *kind) for n in (n_features, 2 * n_features))
     return once / cells, (twice - once) / cells, 2 * once - twice
+
+
+def _of_shards(work: str, shards: int, most: float) -> Claim:
+    """A table for the merged model, and one for each shard, at the most."""
+    what, limit = f"peak memory of fit with {shards} shards, {work}", shards + 1
+    return Claim(what, "-", f"{most:.1f} tables", f"<= {limit} tables", most <= limit)
 
 
 def main() -> None:
@@ -86,7 +126,11 @@ def main() -> None:
         claims.append(Claim(work, "-", figure, f"{goal} bytes", met))
     header = ["model", "shape", "whole, bytes", "each more", "fixed, MB", "goal"]
     show("Growth of peak memory for each feature and class", header, lines)
-    write("memory", figures, claims, repeats=REPEATS, unit="bytes a feature and class")
+    for work in WORKS:
+        found = {shards: tables(work, shards) for shards in SHARDS}
+        figures[f"shards, {work}"] = {str(n): round(most, 1) for n, most in found.items()}
+        claims += [_of_shards(work, n, most) for n, most in found.items() if n > 1]
+    write("memory", figures, claims, repeats=REPEATS, unit="bytes a feature and class; tables")
 
 
 if __name__ == "__main__":
