@@ -1,7 +1,7 @@
-"""Write the tables of README.md, benchmarks/README.md and docs/comparison.md from the results.
+"""Write the tables of README.md, benchmarks/README.md and two pages of docs from the results.
 
 ``python benchmarks/table.py`` replaces what stands between the marker lines of these pages: the six
-figures of the front page, the table of all claims, and the comparison with peers.
+figures of the front page, the table of all claims, the comparison with peers, and how `fit` scales.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from experiments.as_it_comes import page as as_it_comes
 from experiments.peers import page as peers
 
 HERE = Path(__file__).parent
-PAGES = (HERE.parent / "README.md", HERE / "README.md", HERE.parent / "docs" / "comparison.md")
+DOCS = HERE.parent / "docs"
+PAGES = (
+    HERE.parent / "README.md",
+    HERE / "README.md",
+    DOCS / "comparison.md",
+    DOCS / "theory" / "scaling.md",
+)
 #: The peers of docs/comparison.md, and by which words a claim is one beside them.
 PEERS = {
     "scikit-learn": ("scikit-learn", "LinearSVC", "LogisticRegression", "SGDClassifier"),
@@ -155,6 +161,52 @@ def leaders() -> str:
     )
 
 
+def scaling() -> list[str]:
+    """Shards beside one model, as measured."""
+    rows = [
+        (
+            line["work"],
+            str(line["shards"]),
+            str(line["jobs"]),
+            f"{line['wall, seconds']:.3f} s",
+            f"{line['faster than one model']:.2f}x",
+            f"{line['processor, of one model']:.2f}x",
+            f"{100 * line['one thread alone']:.0f} %" if line["jobs"] > 1 else "-",
+        )
+        for line in _scaling()["measured"]
+    ]
+    head = ("work", "shards", "threads", "time", "speed", "processor time", "one thread works")
+    return _table(head, rows)
+
+
+def estimate() -> list[str]:
+    """Times as fast as one model, on more cores than were measured, and the constants of that."""
+    lines = _scaling()["estimated"]
+    cores = [key for key in lines[0] if key.isdigit()]
+    rows = [
+        (
+            line["work"],
+            str(line["shards"]),
+            *(f"{1e3 * line[f'{what}, seconds']:.0f} ms" for what in ("alone", "shared")),
+            *(f"{line[c]:.1f}x" for c in cores),
+        )
+        for line in lines
+    ]
+    head = ("work", "shards", "alone", "shared", *(f"{c} cores" for c in cores))
+    return _table(head, rows)
+
+
+def off() -> list[str]:
+    """By how much the model of the estimate is off, of what it was made from."""
+    most = max(line["off by, %"] for line in _scaling()["estimated"])
+    return [f"The model is within {most} % of the times that were measured."]
+
+
+def _scaling() -> dict[str, Any]:
+    found = json.loads((RESULTS / "scaling.json").read_text(encoding="utf-8"))
+    return dict(found["figures"])
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
@@ -167,6 +219,9 @@ def renewed(page: str) -> str:
         "figures": figures,
         "behind": behind,
         "accuracy": accuracy,
+        "scaling": scaling,
+        "estimate": estimate,
+        "off": off,
     }
     marked = [name for name in made if f"<!-- {name}:begin -->\n" in page]
     if not marked:

@@ -24,7 +24,10 @@ def table(monkeypatch):
     return import_module("table")
 
 
-@pytest.mark.parametrize("name", ["README.md", "benchmarks/README.md", "docs/comparison.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "benchmarks/README.md", "docs/comparison.md", "docs/theory/scaling.md"],
+)
 def test_the_tables_are_those_of_the_results(table, name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert table.renewed(text) == text, "run 'python benchmarks/table.py'"
