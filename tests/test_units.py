@@ -17,7 +17,7 @@ from surelearn.weights import Diagonal, Layout, Weights
 
 
 class Slow:
-    """AROW for two classes in the units of the columns; `algorithms.md`, section 13.
+    """AROW for two classes in the units of the columns, by the equations of docs/theory/scale.md.
 
     Means, precisions and an intercept as plain loops. New moments come into use at rows 1 to 16,
     and then whenever the rows have grown by a sixteenth.

@@ -121,12 +121,7 @@ class Weights:
         return rows if self.units is None else self.units.of(rows)
 
     def in_units(self, units: Units) -> Self:
-        """A copy that has learnt the same evidence in other units.
-
-        See docs/theory/scale.md; `algorithms.md` has the equations. What rows have taught, the
-        natural parameter of each weight in the unit of its column, stays; the prior follows the
-        units. Moving a centre leaves every score as it was.
-        """
+        """A copy that has learnt the same evidence in other units; see docs/theory/scale.md."""
         state = self.state()
         if self.units is not None:
             full = self.layout.covariance == "full"
