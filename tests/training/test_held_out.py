@@ -9,6 +9,7 @@ import pytest
 
 from merging.test_learnt import texts
 from surelearn import SureClassifier, SureTagger, SureTextClassifier, rules
+from surelearn.merging import Evidence
 from surelearn.training.held_out import HeldOut, n_held_out, warn_if_worse
 
 
@@ -69,3 +70,6 @@ def test_chance_is_no_loss():
         warn_if_worse(held(20, 12), right, "bayes")
     with pytest.warns(UserWarning, match=r"got 0\.0 % right where .* have 100\.0 %, on 5 records"):
         warn_if_worse(held(5, 0), right, "bayes")
+    for how in ("evidence", Evidence(4.0)):  # which is not told to use itself
+        with pytest.warns(UserWarning, match=r"Use fewer shards, or more passes"):
+            warn_if_worse(held(5, 0), right, how)

@@ -46,7 +46,7 @@ def warn_if_worse(
     lost, won = int((parts & ~merged).sum()), int((merged & ~parts).sum())
     # McNemar: beyond two standard errors of what chance would do.
     if lost - won > 2 * np.sqrt(lost + won):
-        if str(combine).startswith("Evidence"):
+        if str(combine).lower().startswith("evidence"):
             remedy = "Use fewer shards, or more passes with merge_every=1."
         else:
             remedy = "Use combine='evidence', fewer shards, or fit_intercept=False."
