@@ -87,7 +87,7 @@ class SureClassifier(RowLearner):
         the one merged model.
     n_jobs : int or None, default None
         Threads that learn shards, the problems of ``"ovr"`` and ``"ecoc"`` or many labels in `fit`,
-        or one update with a large full covariance, and that predict.
+        or one update with a large full covariance, and that predict files.
         None: one, or as many as a context such as `joblib.parallel_config` says; -1: as many as
         there are cores, -2: one less, and so on. Never more than there are cores, as far as the
         process may use them. A file does not store it.
