@@ -16,6 +16,8 @@ from scipy import sparse
 
 from engines import SIZES, by_hand, bytes_of, parts, rows, text_classifier
 from surelearn import SureClassifier, SureTableClassifier, load, spark
+from surelearn.columns.cells import Table
+from surelearn.learners.table_classifier import columns_of, with_columns
 
 TEXTS, LABELS = rows()
 
@@ -327,6 +329,20 @@ def test_without_the_library_the_line_that_installs_it_is_said(monkeypatch):
         import surelearn.spark  # noqa: F401
 
 
-def test_tables_are_not_learnt():
-    with pytest.raises(TypeError, match="whose tables Spark does not learn yet"):
-        spark.fit(SureTableClassifier(), None)
+def test_tables_have_the_bytes_of_one_machine(session, tmp_path):
+    """With the columns that the first partition decides."""
+    size = [["S", "M", "L"][len(text) % 3] for text in TEXTS]
+    columns = [float(i % 9) for i in range(len(TEXTS))], size, TEXTS, LABELS
+    names = ["price", "size", "title", "label"]
+    df = frame(session, "price double, size string, title string, label string", *columns)
+    clf = SureTableClassifier(random_state=0, passes=2)
+    whole = [dict(zip(names[:3], row, strict=True)) for row in zip(*columns[:3], strict=True)]
+    first = next(part for part in parts(whole) if part)
+    with with_columns(clf, columns_of(clf, Table.of(first))):
+        want = bytes_of(by_hand(clf, whole, LABELS), tmp_path)
+    model = spark.fit(clf, df)
+    assert bytes_of(model, tmp_path) == want
+    said = spark.predict(model, df).select("prediction").collect()
+    assert [row.prediction for row in said] == model.predict(whole).tolist()
+    with pytest.raises(ValueError, match="text must be None for a SureTableClassifier"):
+        spark.fit(clf, df, text="title")

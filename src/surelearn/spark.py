@@ -23,6 +23,7 @@ from scipy import sparse
 
 from surelearn import _check
 from surelearn.learners import SureClassifier, SureTableClassifier, SureTextClassifier, partitions
+from surelearn.learners.base import is_fitted
 from surelearn.learners.partitions import E, Job, LabelCounts, ShardStates
 from surelearn.learners.tasks.row_task import ROWS
 from surelearn.training.shards import named
@@ -44,6 +45,9 @@ _SCHEMA = "place int, packed binary"
 #: An error of ours, somewhere in what Spark says of a task that has failed.
 _OURS = re.compile(r"^(TypeError|ValueError): (partition \d+: .+)$", re.MULTILINE)
 
+#: A column of texts or vectors, columns of numbers, or those of a table.
+Given = str | list[str] | tuple[str, ...]
+
 
 def fit(
     estimator: E,
@@ -64,15 +68,17 @@ def fit(
 
     Parameters
     ----------
-    estimator : SureClassifier or SureTextClassifier
+    estimator : SureClassifier, SureTextClassifier or SureTableClassifier
         Its parameters; it is not changed. `n_shards` is not asked for: partitions are shards.
+        Tables: the first partition that has rows decides what the columns are.
     df : DataFrame
         Each partition must fit in the memory of a Python worker.
     text : str, optional
         Column of texts, for a `SureTextClassifier`. Default ``"text"``.
     features : str or list of str, optional
         For a `SureClassifier`: columns of numbers, or one column of arrays or of Spark's vectors.
-        Vectors are learnt as sparse rows, all others as dense ones.
+        Vectors are learnt as sparse rows, all others as dense ones. For a `SureTableClassifier`:
+        its columns. Default: all but the label and the weight.
     label : str, default "label"
         Column of labels: texts, whole numbers or booleans.
     weight : str, optional
@@ -93,7 +99,7 @@ def fit(
     >>> model = surelearn.spark.fit(clf, df, text="review", label="stars")   # doctest: +SKIP
     >>> surelearn.spark.predict(model, df, text="review").show()       # doctest: +SKIP
     """
-    given = _input_columns(estimator, text, features)
+    given = _input_columns(estimator, text, features, df, without=(label, weight))
     engine = _Spark(df, given, label, weight)
     names = given if isinstance(given, list) else None
     return partitions.fit(estimator, engine, classes=classes, feature_names=names)
@@ -129,7 +135,7 @@ def predict(
     """
     ROWS.check_fitted("model", model)
     kind, own = _TYPES[_check.kind_of(model.classes_[0])]
-    said = _prediction(model, _input_columns(model, text, features), "predict", own)
+    said = _prediction(model, _input_columns(model, text, features, df), "predict", own)
     return _with_column(df, output, kind, said)
 
 
@@ -159,7 +165,7 @@ def predict_proba(
     """
     ROWS.check_fitted("model", model)
     own = pa.list_(pa.float64())
-    said = _prediction(model, _input_columns(model, text, features), "predict_proba", own)
+    said = _prediction(model, _input_columns(model, text, features, df), "predict_proba", own)
     return _with_column(df, output, "array<double>", said)
 
 
@@ -171,7 +177,7 @@ class _Spark:
     """The partitions of a dataframe."""
 
     df: Any
-    given: str | list[str]
+    given: Given
     label: str
     weight: str | None
 
@@ -184,8 +190,14 @@ class _Spark:
 
         return partitions.together(_collect(self._map_partitions([], work)))
 
-    def columns(self, job: Job) -> None:
-        """None: tables have been refused."""
+    def columns(self, job: Job) -> Any:
+        """The columns of the first partition that has rows; all are asked at once."""
+
+        def own(X: Any, y: Any, weight: Any, *, number: int) -> tuple[int, Any]:
+            return number, job.columns(X, number=number)
+
+        found = min(_collect(self._of_partitions(own)), key=lambda one: one[0], default=None)
+        return None if found is None else found[1]
 
     def documents(self, job: Job) -> Any:
         """Document counts of all partitions."""
@@ -218,7 +230,7 @@ class _Spark:
         some = self._of_partitions(of).repartition("place").mapInArrow(add_some, _SCHEMA)
         return add(_collect(some))
 
-    def _map_partitions(self, given: str | list[str], work: Callable[[pa.Table, int], Any]) -> Any:
+    def _map_partitions(self, given: Given, work: Callable[[pa.Table, int], Any]) -> Any:
         """Something of each partition that has rows."""
         inputs = [given] if isinstance(given, str) else given
         extra = [] if self.weight is None else [self.weight]
@@ -293,12 +305,10 @@ _TYPES = {
 }
 
 
-def _prediction(
-    model: SureClassifier, given: str | list[str], method: str, kind: Any
-) -> tuple[Any, Any]:
+def _prediction(model: SureClassifier, given: Given, method: str, kind: Any) -> tuple[Any, Any]:
     """The columns that are needed, and what the model says of a batch of them."""
     getattr(model, method)  # a model without probabilities says so now
-    names = [given] if isinstance(given, str) else given
+    names = [given] if isinstance(given, str) else list(given)
 
     def say(batch: pa.Array) -> pa.Array:
         with named(_number(), partitions.PART):
@@ -321,14 +331,21 @@ def _with_column(df: Any, output: str, kind: str, said: tuple[Any, Any]) -> Any:
 
 
 def _input_columns(
-    estimator: Any, text: str | None, features: str | Sequence[str] | None
-) -> str | list[str]:
+    estimator: Any,
+    text: str | None,
+    features: str | Sequence[str] | None,
+    df: Any,
+    *,
+    without: tuple[str | None, ...] = (),
+) -> Given:
     """The column or columns that rows are made of."""
     if isinstance(estimator, SureTableClassifier):
-        raise TypeError(
-            "estimator must not be a SureTableClassifier, whose tables Spark does not learn yet. "
-            "Use surelearn.dask, or fit_stream on the files."
-        )
+        if text is not None:
+            raise ValueError(f"text must be None for a SureTableClassifier, got {text!r}.")
+        if features is not None:
+            return (features,) if isinstance(features, str) else tuple(features)
+        known = estimator.columns_.column.tolist() if is_fitted(estimator) else df.columns
+        return tuple(name for name in df.columns if name in known and name not in without)
     if isinstance(estimator, SureTextClassifier):
         if features is not None:
             raise ValueError(f"features must be None for a SureTextClassifier, got {features!r}.")
@@ -342,8 +359,10 @@ def _numpy(table: pa.Table, name: str | None) -> NDArray[Any] | None:
     return None if name is None else table.column(name).to_numpy()
 
 
-def _rows(table: pa.Table, given: str | list[str]) -> Any:
-    """Texts as they are, numbers as a matrix."""
+def _rows(table: pa.Table, given: Given) -> Any:
+    """Texts and tables as they are, numbers as a matrix."""
+    if isinstance(given, tuple):
+        return table.select(given)
     if isinstance(given, list):
         return np.column_stack([_floats(table.column(name), name) for name in given])
     column = table.column(given)
