@@ -42,6 +42,16 @@ def test_an_ellipse_holds_its_share_of_draws(deviations, share):
     assert inside.mean() == pytest.approx(share, abs=0.01)
 
 
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_the_half_plane_of_scaled_columns_is_that_of_values_above_their_centre(covariance):
+    X = np.random.default_rng(0).normal(size=(60, 3)) * [1, 100, 0.1] + [5, -300, 2]
+    clf = SureClassifier(covariance=covariance, random_state=0).fit(X, X[:, 1] > -300)
+    display = EllipseDisplay.from_estimator(clf, row=X[3], label=True)
+    margin = float(clf.decision_function(X[3:4])[0])
+    assert display.row_ @ display.means_[0] + display.offset_ == pytest.approx(margin)
+    np.testing.assert_allclose(display.row_, (X[3] - X.mean(axis=0))[:2])
+
+
 def test_the_half_plane_holds_its_share_of_draws():
     covariance = np.array([[2.0, -1.2], [-1.2, 1.0]])
     display = EllipseDisplay([[0.5, 0.2]], [covariance], row=[1.0, -2.0], offset=0.7)

@@ -254,17 +254,19 @@ def fitted(
     Examples
     --------
     >>> from surelearn import SureClassifier
+    >>> from surelearn.learners.partitions import count_documents, counted
     >>> from surelearn.learners.partitions import fitted, n_rounds, shard_state
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]], [0, 1, 0, 1]
     >>> clf = SureClassifier(passes=4, merge_every=2, random_state=0)
+    >>> parts = [(X[:2], y[:2]), (X[2:], y[2:])]
+    >>> same = {"documents": counted(count_documents(clf, *part) for part in parts)}
     >>> model = None
     >>> for _ in range(n_rounds(clf)):
-    ...     parts = [(X[:2], y[:2]), (X[2:], y[2:])]
-    ...     states = [shard_state(clf, *part, classes=[0, 1], number=i, prior=model)
+    ...     states = [shard_state(clf, *part, classes=[0, 1], number=i, prior=model, **same)
     ...               for i, part in enumerate(parts)]
-    ...     model = fitted(clf, states, prior=model)
-    >>> same = clf.set_params(n_shards=2).fit(X, y)
-    >>> bool((model.sigma_ == same.sigma_).all())
+    ...     model = fitted(clf, states, prior=model, **same)
+    >>> alone = clf.set_params(n_shards=2).fit(X, y)
+    >>> bool((model.sigma_ == alone.sigma_).all())
     True
     """
     total = states if isinstance(states, ShardStates) else ShardStates.combined(states)

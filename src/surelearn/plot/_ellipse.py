@@ -143,7 +143,7 @@ class EllipseDisplay(Display):
         --------
         >>> from surelearn import SureClassifier
         >>> from surelearn.plot import EllipseDisplay
-        >>> clf = SureClassifier(covariance="full", fit_intercept=False, passes=1)
+        >>> clf = SureClassifier(covariance="full", fit_intercept=False, passes=3)
         >>> clf = clf.fit([[1, 1], [-1, -1]], ["yes", "no"])
         >>> display = EllipseDisplay.from_estimator(clf, row=[1, 1], label="yes")
         >>> bool(display.covariances_[0, 0, 1] < 0), bool(display.probability()[0] > 0.9)
@@ -322,8 +322,10 @@ def _half_plane(clf: Any, columns: list[int], row: Any, label: Any) -> dict[str,
     x = _check.numbers("row", row)
     if x.shape != (clf.n_features_in_,):
         raise ValueError(f"row must have shape ({clf.n_features_in_},), got shape {x.shape}.")
-    rest = np.delete(clf.coef_[0], columns) @ np.delete(x, columns) + clf.intercept_[0]
-    return {"row": sign * x[columns], "offset": float(sign * rest)}
+    units = clf.model_.weights.units
+    z = x if units is None else units.centred(np.arange(len(x)), x)
+    rest = clf.coef_[0] @ x + clf.intercept_[0] - clf.coef_[0, columns] @ z[columns]
+    return {"row": sign * z[columns], "offset": float(sign * rest)}
 
 
 # ---------------------------------------------------------------------- drawing

@@ -69,7 +69,7 @@ class ExplanationDisplay(Display):
     >>> from surelearn.plot import ExplanationDisplay
     >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
     >>> ExplanationDisplay.from_estimator(clf, [1, 0]).title()
-    'yes: margin 0.59 ± 1.18, probability 0.73'
+    'yes: margin 0.819 ± 1.2, probability 0.80'
     """
 
     def __init__(

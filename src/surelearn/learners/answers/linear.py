@@ -416,8 +416,8 @@ class Linear(Probabilistic[RowModel]):
         >>> clf = SureClassifier(passes=1, shuffle=False).fit([[0, 1], [1, 0]], ["no", "yes"])
         >>> clf.explain(top=2)
         feature  label     mean  deviation  probability
-        x0       yes     0.5878      0.867       0.7511
-        x1       yes    -0.4607     0.8876       0.6981
+        x0       yes     0.8962      1.264       0.7608
+        x1       yes    -0.8962      1.264       0.7608
         """
         model = self._fitted()
         weights = _check.trained(model.weights, "explain")

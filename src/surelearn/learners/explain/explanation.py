@@ -58,8 +58,9 @@ class Explanation(Table):
     array(['x0', 'x1'], dtype=object)
     >>> print(clf.explain([0, 2], intercept=True))
     feature    label  value      mean  deviation  probability    margin  variance
-    x1         yes        2   -0.4607     0.8876       0.6981   -0.9213     3.151
-    intercept  yes        1  0.002402      0.796       0.5012  0.002402    0.6336
+    x1         yes        2   -0.8962      1.264       0.7608    -1.344     3.596
+    x0         yes        0    0.8962      1.264       0.7608   -0.4481    0.3995
+    intercept  yes        1  -0.07682     0.8003       0.5382  -0.07682    0.6405
     """
 
     _kind = "an Explanation"
