@@ -254,8 +254,7 @@ def fitted(
     Examples
     --------
     >>> from surelearn import SureClassifier
-    >>> from surelearn.learners.partitions import count_documents, counted
-    >>> from surelearn.learners.partitions import fitted, n_rounds, shard_state
+    >>> from surelearn.learners.partitions import count_documents, counted, n_rounds, shard_state
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 1.0]], [0, 1, 0, 1]
     >>> clf = SureClassifier(passes=4, merge_every=2, random_state=0)
     >>> parts = [(X[:2], y[:2]), (X[2:], y[2:])]
@@ -265,8 +264,7 @@ def fitted(
     ...     states = [shard_state(clf, *part, classes=[0, 1], number=i, prior=model, **same)
     ...               for i, part in enumerate(parts)]
     ...     model = fitted(clf, states, prior=model, **same)
-    >>> alone = clf.set_params(n_shards=2).fit(X, y)
-    >>> bool((model.sigma_ == alone.sigma_).all())
+    >>> bool((model.sigma_ == clf.set_params(n_shards=2).fit(X, y).sigma_).all())
     True
     """
     total = states if isinstance(states, ShardStates) else ShardStates.combined(states)
