@@ -160,17 +160,17 @@ def test_rounds_of_merging_and_weights(session, tmp_path):
 
 
 def weighted(clf, X, weight):
-    from surelearn.learners.partitions import fitted, shard_state
+    from surelearn.learners.partitions import count_documents, counted, fitted, shard_state
 
     classes, counts = np.unique(np.array(LABELS)[weight > 0], return_counts=True)
+    made = zip(*map(parts, (X, LABELS, weight)), strict=True)
+    shards = [(i, part) for i, part in enumerate(made) if len(part[1])]
+    scales = counted(count_documents(clf, *part) for _, part in shards)
+    same = {"classes": classes, "counts": counts, "documents": scales}
     model = None
     for _ in range(2):
-        states = [
-            shard_state(clf, *part, classes=classes, number=i, prior=model, counts=counts)
-            for i, part in enumerate(zip(*map(parts, (X, LABELS, weight)), strict=True))
-            if len(part[1])
-        ]
-        model = fitted(clf, states, prior=model, feature_names=["a", "b"])
+        states = [shard_state(clf, *part, number=i, prior=model, **same) for i, part in shards]
+        model = fitted(clf, states, prior=model, documents=scales, feature_names=["a", "b"])
     return model
 
 
@@ -192,9 +192,10 @@ def test_rows_in_one_column(session, kind, tmp_path):
     rows = list(zip(values, y, strict=True))
     df = session.createDataFrame(rows, ["x", "label"]).coalesce(1)
     model = spark.fit(clf, df, features="x")
-    from surelearn.learners.partitions import fitted, shard_state
+    from surelearn.learners.partitions import count_documents, fitted, shard_state
 
-    alone = fitted(clf, shard_state(clf, X, y, classes=[0, 1, 2], number=0))
+    same = {"documents": count_documents(clf, X, y)}
+    alone = fitted(clf, shard_state(clf, X, y, classes=[0, 1, 2], number=0, **same), **same)
     assert bytes_of(model, tmp_path) == bytes_of(alone, tmp_path)
     said = spark.predict(model, df, features="x").collect()
     assert [row.prediction for row in said] == model.predict(X).tolist()
