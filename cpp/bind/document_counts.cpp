@@ -39,16 +39,24 @@ void count(Documents& self, const Vector<Index>& start, const Vector<Index>& ind
 template <class T>
 using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class Index, class Value>
-void weigh(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
-           const Writable<Value>& value, int norm, std::size_t threads) {
+/// Calls `f` with the rows and where their weighed values go, while no row is counted.
+template <class Index, class Value, class F>
+void in_place(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
+              const Writable<Value>& value, F&& f) {
     const nb::gil_scoped_release release;
     std::vector<std::int64_t> own_start;
     const auto starts = as(start, own_start);
     const auto lock = self.lock.read();
     const std::span<Value> values(value.data(), value.shape(0));
-    const Matrix<Index, Value> rows(starts, view(index), values, self.counts.n_features());
-    self.counts.weigh(rows, norm_of(norm), threads, values);
+    f(Matrix<Index, Value>(starts, view(index), values, self.counts.n_features()), values);
+}
+
+template <class Index, class Value>
+void weigh(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
+           const Writable<Value>& value, int norm, std::size_t threads) {
+    in_place(self, start, index, value, [&](const auto& rows, auto values) {
+        self.counts.weigh(rows, norm_of(norm), threads, values);
+    });
 }
 
 /// The same rows with the values that `fill` makes; the new ones keep all arrays alive.
@@ -115,13 +123,9 @@ template <class Index, class Value>
 void weigh_spans_in_place(Documents& self, const Vector<Index>& start, const Vector<Index>& index,
                           const Writable<Value>& value, const Spans& texts) {
     const std::vector<TextSpan> spans = spans_of(texts);
-    const nb::gil_scoped_release release;
-    std::vector<std::int64_t> own_start;
-    const auto starts = as(start, own_start);
-    const auto lock = self.lock.read();
-    const std::span<Value> values(value.data(), value.shape(0));
-    const Matrix<Index, Value> rows(starts, view(index), values, self.counts.n_features());
-    self.counts.weigh_spans(rows, std::span(spans), values);
+    in_place(self, start, index, value, [&](const auto& rows, auto values) {
+        self.counts.weigh_spans(rows, std::span(spans), values);
+    });
 }
 
 void forget_rows(Documents& self, const Rows& rows, std::size_t first) {

@@ -1,4 +1,4 @@
-r"""Numbers in their own units: running moments of columns, and what weights learn on.
+r"""Standardised columns: their running moments, and the units that weights are learnt in.
 
 Of a column with mean :math:`c_j` and mean square about it :math:`s_j`, a model learns
 

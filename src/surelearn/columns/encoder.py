@@ -364,7 +364,7 @@ class Encoder:
         return sorted(found, key=lambda pair: pair[0])
 
     def _numbers(self) -> list[str]:
-        """Columns that have a place of their own: numbers, and dates whose trend is learnt."""
+        """Columns with a fixed feature number: numbers, and dates with `trend`."""
         found = self._of_kind(Number, Date)
         return [name for name, column in found if getattr(column, "trend", True)]
 

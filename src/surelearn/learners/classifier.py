@@ -61,12 +61,11 @@ class SureClassifier(RowLearner):
         Variance of every weight before the first row; of scaled columns, of the margin of a typical
         row.
     scale : bool or "auto", default "auto"
-        Whether columns are learnt in units of their own spread, so that no unit changes an answer:
-        the value less the column's mean, over its standard deviation and the root of the number of
-        columns. `fit` takes the moments of all rows, streams those so far. ``"auto"``: dense rows
-        and frames are, sparse rows and dicts are not. With True sparse rows have their root mean
-        square in place of the deviation, and no centre. `coef_` and `intercept_` are those of X as
-        it is.
+        Whether columns are standardised, so that predictions do not depend on units: the value less
+        the column's mean, over its standard deviation and the root of the number of columns. `fit`
+        uses the moments of all rows, `partial_fit` and `fit_stream` running ones. ``"auto"``: dense
+        rows and frames only. With True, sparse columns are divided by their root mean square and
+        not centred. `coef_` and `intercept_` refer to X as given.
     average : bool, default False
         Whether predictions use the mean of all weight vectors over all rounds.
     class_weight : None, "balanced" or dict, default None
