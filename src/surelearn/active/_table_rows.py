@@ -10,8 +10,8 @@ from sklearn.utils.validation import _num_samples
 from surelearn.columns.cells import Table
 from surelearn.columns.known import Known
 from surelearn.learners.base import is_fitted
+from surelearn.learners.checks import taken as rows_taken
 from surelearn.learners.table_classifier import SureTableClassifier, columns_of
-from surelearn.learners.text_classifier import taken as texts_taken
 from surelearn.read import ColumnTable
 
 
@@ -28,7 +28,7 @@ def n_rows(X: Any) -> int:
 def taken(X: Any, rows: Any) -> Any:
     """Some rows of a matrix, a table, a frame or a list, by numbers or a slice."""
     if not isinstance(X, Table):
-        return texts_taken(X, rows)
+        return rows_taken(X, rows)
     return X[rows] if isinstance(rows, slice) else X.take(np.asarray(rows, dtype=np.int64))
 
 

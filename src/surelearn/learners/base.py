@@ -7,9 +7,12 @@ from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from surelearn._scikit_learn import BaseEstimator
+from surelearn.learners import deciding
+from surelearn.learners.checks import taken
 from surelearn.parameters import Parametrized
 from surelearn.weights import Layout
 
@@ -102,6 +105,15 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     get_params = Parametrized.get_params
     set_params = Parametrized.set_params
 
+    choose_abstention = with_variances(deciding.choose_abstention)
+    choose_sets = with_variances(deciding.choose_sets)
+    choose_novelty = with_variances(deciding.choose_novelty)
+    predict_set = with_variances(deciding.predict_set)
+    novelty = with_variances(deciding.novelty)
+    coverage_ = property(deciding.coverage_)
+    risk_bound_ = property(deciding.risk_bound_)
+    n_certified_ = property(deciding.n_certified_)
+
     def _settings_for(self, **instead: Any) -> Any:
         """The checked parameters, some of them replaced."""
         params = Parametrized.get_params(cast(Any, self))
@@ -109,7 +121,7 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
-        for name in ("temperature_", "stream_"):
+        for name in ("temperature_", "stream_", "_decisions"):
             self.__dict__.pop(name, None)
 
     @property
@@ -144,6 +156,20 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 
     def _check_variances(self) -> None:
         """Raise AttributeError if the model keeps no variances."""
+
+    def _view(self, X: Any, **records: Any) -> deciding.View:
+        """What this learner says of some records."""
+        raise NotImplementedError
+
+    def _n_records(self, y: Any, **records: Any) -> int:
+        """The number of labelled records, as they are given to `fit`."""
+        return int(y.shape[0]) if hasattr(y, "shape") else len(y)
+
+    def _picked(
+        self, X: Any, y: Any, numbers: NDArray[np.int64], **records: Any
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """Some of the labelled records, by their numbers, as they are given to `fit`."""
+        return taken(X, numbers), taken(y, numbers), records
 
     def _shell(self) -> Self:
         """A shallow copy to check input on, so that a call that raises changes nothing."""

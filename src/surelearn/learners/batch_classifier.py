@@ -14,6 +14,7 @@ from surelearn import _check, _core
 from surelearn.learners.answers.linear import Linear, put_rows_model, whole_block
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.row_input import known_classes
 from surelearn.learners.tasks.row_block import RowBlock
 from surelearn.learners.tasks.row_settings import RowSettings, balanced_weights, given_weight
@@ -94,7 +95,16 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
 
     # ----------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        risk: Any = None,
+        delta: float = 0.1,
+        novel: float | None = None,
+    ) -> Self:
         """Minimise the objective over these rows.
 
         Parameters
@@ -105,6 +115,10 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Factors of the losses. Rows of weight 0 are left out before anything else.
+        risk, delta, novel : optional
+            Keep a fifth of the rows back, at random, to certify that at most a share `risk` of
+            the answers of ``predict(X, abstain=True)`` is wrong; see `choose_abstention`. These
+            rows are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
@@ -117,6 +131,9 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         ConvergenceWarning
             If `max_iter` iterations do not reach `tol`. The model is kept.
         """
+        if risk is not None:
+            how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
+            return fit_certified(self, X, y, sample_weight, **how)
         settings, shell = self._settings_for(), self._blank()
         block = whole_block(shell, X, y, sample_weight, who="fit")
         n_features, classes = shell.n_features_in_, block.labels.values

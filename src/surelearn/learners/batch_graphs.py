@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from surelearn import _check, _core
 from surelearn.learners.answers.graphs import GraphAnswers
 from surelearn.learners.batch import BatchEstimator, Cells
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.tasks.graphs import EncodedGraphs, GraphModel, LabelledGraphs, encode_block
 from surelearn.solvers import Interrupted, Prior, Solution, laplace
 
@@ -43,7 +44,9 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
     def _solver(self, settings: Any, problem: Problem, loss: Any) -> Callable[[], Solution]:
         """What minimises the loss."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None, delta: float = 0.1
+    ) -> Self:
         """Minimise the loss over these graphs.
 
         Parameters
@@ -54,6 +57,10 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
             One label for each node.
         sample_weight : array of shape (n_graphs,), optional
             Factors of the losses; graphs of weight 0 are left out before anything else.
+        risk, delta : optional
+            Keep a fifth of the graphs back, at random, to certify that at most a share `risk` of
+            labels is wrong where ``predict(X, abstain=True)`` answers; see `choose_abstention`.
+            These graphs are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
@@ -62,6 +69,8 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
             found so far, and KeyboardInterrupt is raised. A `ConvergenceWarning` tells on how many
             graphs messages have not converged at the solution.
         """
+        if risk is not None:
+            return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta)
         settings = self._settings_for()
         block = LabelledGraphs.of(X, y, sample_weight)
         block.check_fit()
@@ -79,7 +88,7 @@ class BatchGraphs(GraphAnswers, BatchEstimator[GraphModel]):
 
         def take(solution: Solution) -> None:
             self._model = problem.take(loss, solution.w, settings.n_jobs)
-            self.__dict__.pop("temperature_", None)
+            self._forget()
 
         solve = self._solver(settings, problem, loss)
         if not problem.block.table.is_forest:

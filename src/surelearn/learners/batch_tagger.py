@@ -15,6 +15,7 @@ from surelearn import _check, _core
 from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator, Cells
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.labels import as_labels
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.snapshot import recast
@@ -80,7 +81,9 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
 
     # ----------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None, delta: float = 0.1
+    ) -> Self:
         """Minimise the loss over these sequences.
 
         Parameters
@@ -91,6 +94,10 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             One label for each token.
         sample_weight : array of shape (n_sequences,), optional
             Factors of the losses; sequences of weight 0 are left out before anything else.
+        risk, delta : optional
+            Keep a fifth of the sequences back, at random, to certify that at most a share `risk` of
+            tags is wrong where ``predict(X, abstain=True)`` answers; see `choose_abstention`.
+            These sequences are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
@@ -98,6 +105,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             On an error the model is as it was before the call. At Ctrl-C it is the best that was
             found so far, and KeyboardInterrupt is raised.
         """
+        if risk is not None:
+            return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta)
         settings = self._settings_for()
         problem = self._posed(settings, LabelledSequences.of(X, y, sample_weight))
         return self._learn(settings, problem, partial(self._publish, position=None))

@@ -66,3 +66,14 @@ def random_numbers(value: Any) -> np.random.RandomState:
 
     random: np.random.RandomState = check_random_state(value)
     return random
+
+
+def taken(X: Any, rows: Any) -> Any:
+    """Some rows of a matrix, a frame, a list or a column, by numbers or a slice."""
+    if not hasattr(X, "to_pylist"):
+        from sklearn.utils import _safe_indexing
+
+        return _safe_indexing(X, rows)
+    if isinstance(rows, slice):
+        return X.slice(rows.start, rows.stop - rows.start)
+    return X.take(rows)

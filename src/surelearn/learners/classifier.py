@@ -10,6 +10,7 @@ import numpy as np
 from surelearn import _check, rules
 from surelearn.constraints import Single
 from surelearn.learners import reductions
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.labels import MATRIX
 from surelearn.learners.row_input import known_classes
 from surelearn.learners.row_learner import RowLearner
@@ -218,7 +219,17 @@ class SureClassifier(RowLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, calibrate: bool = True) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        calibrate: bool = True,
+        risk: Any = None,
+        delta: float = 0.1,
+        novel: float | None = None,
+    ) -> Self:
         """Learn from scratch, in `passes` passes, and calibrate the probabilities.
 
         One row in twenty, at most 2,000, is kept back until the last pass has ended. `temperature_`
@@ -243,12 +254,19 @@ class SureClassifier(RowLearner):
             Rows of weight 0 are left out before anything else.
         calibrate : bool, default True
             Whether to keep rows back and to fit `temperature_` to them.
+        risk, delta, novel : optional
+            Keep a fifth of the rows back, at random, to certify that at most a share `risk` of
+            the answers of ``predict(X, abstain=True)`` is wrong; see `choose_abstention`. These
+            rows are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
         self
             On an error the model is as it was before the call.
         """
+        if risk is not None:
+            how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
+            return fit_certified(self, X, y, sample_weight, **how, calibrate=calibrate)
         shell = self._trained(X, y, sample_weight, calibrate=calibrate)
         self._warn_if_unmoved(shell.model_)
         self._adopt(shell)

@@ -14,6 +14,7 @@ from surelearn import files, learners
 from surelearn.learners.answers.classifier import put_temperature, temperature_out
 from surelearn.learners.base import Estimator
 from surelearn.learners.batch import BatchEstimator, put_solution, solution_out
+from surelearn.learners.file_decisions import decisions_out, put_file_decisions
 from surelearn.learners.file_parts import params_in, params_out, temperature_in
 from surelearn.training.position import StreamPosition
 
@@ -102,7 +103,8 @@ def _packed(estimator: Any) -> tuple[dict[str, Any], files.Tensors]:
         settings["solution"] = solution_out(estimator)
     if hasattr(estimator, "stream_"):
         settings["stream"] = estimator.stream_.plain()
-    return settings | own, tensors
+    decisions, more = decisions_out(estimator)
+    return settings | decisions | own, tensors | more
 
 
 def _unpacked(name: str, fields: files.Fields, tensors: files.Tensors, budget: int) -> Any:
@@ -121,6 +123,7 @@ def _unpacked(name: str, fields: files.Fields, tensors: files.Tensors, budget: i
         put_solution(estimator, fields.inner("solution"))
     if fields.has("stream"):
         estimator.stream_ = StreamPosition.of(fields.inner("stream"))
+    put_file_decisions(estimator, fields, tensors)
     return estimator
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from surelearn import rules
 from surelearn.learners.answers.graphs import GraphAnswers
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.online import Online
 from surelearn.learners.tasks.graphs import GraphModel, GraphTrainable, LabelledGraphs
 
@@ -159,7 +160,9 @@ class SureGraphClassifier(GraphAnswers, Online[GraphModel]):
 
     # ----------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None, delta: float = 0.1
+    ) -> Self:
         """Learn from scratch, in `passes` passes.
 
         Parameters
@@ -170,12 +173,18 @@ class SureGraphClassifier(GraphAnswers, Online[GraphModel]):
             One label for each node.
         sample_weight : array of shape (n_graphs,), optional
             Graphs of weight 0 are left out before anything else.
+        risk, delta : optional
+            Keep a fifth of the graphs back, at random, to certify that at most a share `risk` of
+            labels is wrong where ``predict(X, abstain=True)`` answers; see `choose_abstention`.
+            These graphs are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
         self
             On an error the model is as it was before the call.
         """
+        if risk is not None:
+            return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta)
         block = LabelledGraphs.of(X, y, sample_weight)
         block.check_fit()
         trainable = GraphTrainable(self._settings_for(), same_space=True)

@@ -15,6 +15,7 @@ from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import Probabilistic
 from surelearn.learners.base import put_model
 from surelearn.learners.checks import checked, random_numbers, validated
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.labels import as_labels
 from surelearn.learners.online import Online
 from surelearn.learners.row_input import (
@@ -170,7 +171,16 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
 
     # ----------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        risk: Any = None,
+        delta: float = 0.1,
+        novel: float | None = None,
+    ) -> Self:
         """Learn from scratch, in `passes` passes.
 
         Parameters
@@ -180,14 +190,21 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Rows of weight 0 are left out before anything else.
+        risk, delta, novel : optional
+            Keep a fifth of the rows back, at random, to certify that at most a share `risk` of
+            the answers of ``predict(X, abstain=True)`` is wrong; see `choose_abstention`. These
+            rows are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
         self
             On an error the model is as it was before the call.
         """
+        if risk is not None:
+            how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
+            return fit_certified(self, X, y, sample_weight, **how)
         settings, shell = self._settings_for(), self._shell()
-        shell.__dict__.pop("temperature_", None)
+        shell._forget()
         labels = Labels.of(as_labels(y))
         check_weighted(settings.class_weight, labels.values)  # also those of rows of weight 0
         block = shell._block(settings, X, labels, sample_weight, reset=True)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, rules
 from surelearn.constraints import Sequential
 from surelearn.learners.answers.ranker import GroupLabels, RankerAnswers, labelled_groups
 from surelearn.learners.base import put_model
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.file_parts import put_names
 from surelearn.learners.online import Streamed
 from surelearn.learners.readers import NumberReader
@@ -164,6 +166,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         qid: Any = None,
         cost: Any = None,
         sample_weight: Any = None,
+        risk: Any = None,
+        delta: float = 0.1,
     ) -> Self:
         """Learn from scratch, in `passes` passes.
 
@@ -182,6 +186,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             In place of `y`: what it costs to choose each candidate; smaller is better.
         sample_weight : array of shape (n_groups,), optional
             One weight for each group; groups of weight 0 are left out.
+        risk, delta : optional
+            Keep a fifth of the groups back, at random, to certify that at most a share `risk` of
+            answers is wrong where ``predict(X, abstain=True)`` answers; see `choose_abstention`.
+            These groups are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
@@ -190,6 +198,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
             candidate are skipped and counted in `n_skipped_`; if there are no others, the call
             raises.
         """
+        if risk is not None:
+            records = {"group": group, "qid": qid}
+            _check.left_alone("cost", cost, None, where="with risk", use="y, the relevance")
+            return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta, records=records)
         settings, shell = self._settings_for(), self._shell()
         labels = GroupLabels(y, cost, group, qid, sample_weight)
         block = labelled_groups(shell, X, labels, reset=True)
@@ -243,6 +255,16 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
                 self._adopt(shell)
                 RankTrainable(settings, self._own_reader(), model, watch=self._publish).learn(block)
         return self
+
+    def _n_records(self, y: Any, *, group: Any = None, qid: Any = None, **records: Any) -> int:
+        return len(_check.grouped(_check.group_bounds(group, qid, super()._n_records(y)))) - 1
+
+    def _picked(
+        self, X: Any, y: Any, numbers: NDArray[np.int64], **records: Any
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        bounds = _check.grouped(_check.group_bounds(**records, n_rows=super()._n_records(y)))
+        rows = np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in numbers])
+        return *super()._picked(X, y, rows)[:2], {"group": np.diff(bounds)[numbers]}
 
     # ------------------------------------------------------------------- merging
 

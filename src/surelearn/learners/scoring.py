@@ -216,6 +216,12 @@ class Scorer:
         p = self._of_moments(mean, spread)
         return Scored(found.best, p, found.sureness)
 
+    def judged(self, rows: Any) -> tuple[NDArray[np.int64], Array]:
+        """The position of each row's class, and the probability of every class."""
+        best, p, _ = self.score(rows)
+        assert p is not None
+        return best, p
+
     def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
         """The temperature that makes the classes in `places` most probable.
 
@@ -325,6 +331,11 @@ class MeanScorer(Scorer):
 
     def probabilities(self, rows: Any, *, log: bool = False) -> Array:
         return self._soft(self.class_scores(rows), self.softness, log=log)
+
+    def judged(self, rows: Any) -> tuple[NDArray[np.int64], Array]:
+        scores = self.class_scores(rows)
+        best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+        return best, self._soft(scores, self.softness, log=False)
 
     def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
         losses = self.log_losses(rows, places)

@@ -18,6 +18,7 @@ from surelearn.columns.known import Known, known_columns
 from surelearn.columns.leaks import LeakWatch, warn_of_leaks
 from surelearn.columns.specs import given_columns, given_interactions
 from surelearn.learners.answers.linear import OneRow
+from surelearn.learners.checks import taken
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, touched
 from surelearn.learners.table_reader import TableReader
@@ -298,6 +299,11 @@ temperature_
 
     def _opened(self, source: Any, reading: Mapping[str, Any], *, goes_on: bool) -> Source:
         return self.task.opened(source, reading, model=self if goes_on else None)
+
+    def _picked(
+        self, X: Any, y: Any, numbers: NDArray[np.int64], **records: Any
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        return Table.of(X).take(numbers), taken(y, numbers), records
 
     def _n_features_of(self, X: Any) -> int:
         return self._encoder.n_features

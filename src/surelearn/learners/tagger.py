@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surelearn import rules
 from surelearn.learners.answers.tagger import Tagger
+from surelearn.learners.deciding import fit_certified
 from surelearn.learners.online import Streamed
 from surelearn.learners.tasks.sequence_training import SequenceSettings, SequenceTrainable
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel
@@ -147,7 +148,9 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
 
     # ----------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None, delta: float = 0.1
+    ) -> Self:
         """Learn from scratch, in `passes` passes.
 
         Parameters
@@ -159,12 +162,18 @@ class SureTagger(Tagger, Streamed[SequenceModel]):
             One label for each token.
         sample_weight : array of shape (n_sequences,), optional
             Sequences of weight 0 are left out before anything else.
+        risk, delta : optional
+            Keep a fifth of the sequences back, at random, to certify that at most a share `risk` of
+            tags is wrong where ``predict(X, abstain=True)`` answers; see `choose_abstention`.
+            These sequences are never learnt. `predict_set` uses them as well.
 
         Returns
         -------
         self
             On an error the model is as it was before the call.
         """
+        if risk is not None:
+            return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta)
         block = LabelledSequences.of(X, y, sample_weight)
         block.check_fit()
         trainable = SequenceTrainable(self._settings_for(), same_space=True)

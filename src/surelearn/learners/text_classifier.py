@@ -11,6 +11,7 @@ from scipy import sparse
 
 from surelearn import _check, _core
 from surelearn.learners.answers.linear import OneRow
+from surelearn.learners.checks import taken
 from surelearn.learners.classifier import SureClassifier
 from surelearn.learners.explain.explanation import Explanation, Top, touched
 from surelearn.learners.explain.highlight import TextExplanation, Verdict, pieces_of
@@ -433,17 +434,6 @@ temperature_
 def new_vectorizer(estimator: SureTextClassifier) -> NativeVectorizer:
     """A vectorizer with the settings of an estimator that has not met any text."""
     return estimator._new_reader().vectorizer
-
-
-def taken(texts: Any, rows: Any) -> Any:
-    """Some texts of a list or column, by numbers or a slice."""
-    if not hasattr(texts, "to_pylist"):
-        from sklearn.utils import _safe_indexing
-
-        return _safe_indexing(texts, rows)
-    if isinstance(rows, slice):
-        return texts.slice(rows.start, rows.stop - rows.start)
-    return texts.take(rows)
 
 
 class _Words:

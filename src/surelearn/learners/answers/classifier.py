@@ -12,8 +12,10 @@ from scipy import sparse
 
 from surelearn import _check, rules
 from surelearn._scikit_learn import ClassifierMixin
+from surelearn.learners.answers.views import RowView
 from surelearn.learners.base import Estimator, with_variances
 from surelearn.learners.calibration import class_positions
+from surelearn.learners.deciding import View, decided
 from surelearn.learners.labels import as_labels
 from surelearn.learners.scoring import MeanScorer, ScoredModel, Scorer, one_or_many
 from surelearn.learners.settings import PROBABILITIES
@@ -59,8 +61,43 @@ class Probabilistic(ClassifierMixin, Estimator[M]):  # type: ignore[misc]
         _check.trained(asked.model.weights, "decision_function")
         return one_or_many(asked.class_scores(rows))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the largest score; the first one wins a tie."""
+    def predict(
+        self,
+        X: Any,
+        *,
+        abstain: bool = False,
+        cost: Any = None,
+        novel: float | None = None,
+        abstain_label: Any = None,
+    ) -> NDArray[Any]:
+        """The label with the largest score, the first one in a tie; or by what a mistake costs.
+
+        Parameters
+        ----------
+        X
+        abstain : bool, default False
+            Whether to answer only what `choose_abstention` has certified.
+        cost : array of shape (n_classes, n_classes) or dict, optional
+            Give the label of the least expected cost under `predict_proba`. Rows are true labels,
+            columns answers; one more column is the price of no answer. As a dict: ``{("spam",
+            "ham"): 1, ("ham", "spam"): 50, None: 2}``, where right answers cost 0, other pairs 1,
+            and None is no answer.
+        novel : float, optional
+            Give no answer for rows that are newer than all but this share of the rows of
+            `choose_novelty`.
+        abstain_label : label, optional
+            What stands for no answer; default None.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of type object with the last four parameters.
+        """
+        if abstain or cost is not None or novel is not None:
+            found: NDArray[Any] = decided(
+                self, X, abstain_label, abstain=abstain, cost=cost, novel=novel
+            )
+            return found
         asked = self._scorer()
         rows, classes = self._rows(X), asked.model.classes
         if asked.model.weights is None:
@@ -209,6 +246,11 @@ n_problems)
         """The fitted temperature; 1 if it was fitted to probabilities of another form."""
         fits = self.__dict__.get("_temperature_form", form) == form
         return float(self.__dict__.get("temperature_", 1.0)) if fits else 1.0
+
+    def _view(self, X: Any, **records: Any) -> View:
+        asked = self._scorer()
+        rows = self._rows(X)
+        return RowView(asked, rows, lambda y: self._places(asked.model, y, len(rows)))
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.graph import FactorGraph, Graph, GraphReport
+from surelearn.learners.answers.views import GraphView
 from surelearn.learners.base import Estimator, put_model, require_variances, with_variances
+from surelearn.learners.deciding import decided
+from surelearn.learners.scoring import in_deviations
 from surelearn.learners.tasks.graph_features import GraphTable
 from surelearn.learners.tasks.graph_task import GRAPHS
 from surelearn.learners.tasks.graphs import GraphModel, LabelledGraphs, Messages
@@ -35,7 +38,14 @@ class GraphAnswers(Estimator[GraphModel]):
 
     @overload
     def predict(
-        self, X: Any, *, fixed: Any = None, report: Literal[False] = False
+        self,
+        X: Any,
+        *,
+        fixed: Any = None,
+        report: Literal[False] = False,
+        abstain: bool = False,
+        cost: Any = None,
+        abstain_label: Any = None,
     ) -> list[NDArray[Any]]: ...
 
     @overload
@@ -43,7 +53,16 @@ class GraphAnswers(Estimator[GraphModel]):
         self, X: Any, *, fixed: Any = None, report: Literal[True]
     ) -> tuple[list[NDArray[Any]], GraphReport]: ...
 
-    def predict(self, X: Any, *, fixed: Any = None, report: bool = False) -> Any:
+    def predict(
+        self,
+        X: Any,
+        *,
+        fixed: Any = None,
+        report: bool = False,
+        abstain: bool = False,
+        cost: Any = None,
+        abstain_label: Any = None,
+    ) -> Any:
         """The labelling of the largest mean score of each graph.
 
         It is exact on forests. On graphs with loops it is the one that max-product finds; a
@@ -56,6 +75,14 @@ class GraphAnswers(Estimator[GraphModel]):
             Labels that are known, for each graph; None for a graph without any.
         report : bool, default False
             Whether to return as well which graphs have converged.
+        abstain : bool, default False
+            Whether to answer only graphs that `choose_abstention` has certified; `fixed` must be
+            given there for graphs like these.
+        cost : array of shape (n_labels, n_labels) or dict, optional
+            Give each node the label of the least expected cost under `predict_proba`; rows are true
+            labels.
+        abstain_label : optional
+            What stands for the labels of a graph without an answer; default None.
 
         Returns
         -------
@@ -64,6 +91,11 @@ class GraphAnswers(Estimator[GraphModel]):
         GraphReport
             Only with `report`.
         """
+        if abstain or cost is not None:
+            _check.left_alone(
+                "report", report, False, where="where answers may be missing", use="predict alone"
+            )
+            return decided(self, X, abstain_label, abstain=abstain, cost=cost, fixed=fixed)
         model, table, known = self._read(X, fixed)
         best, residual = model.labels(table, self._messages(), known, self._threads())
         found = self._reported(residual)
@@ -216,6 +248,32 @@ class GraphAnswers(Estimator[GraphModel]):
         table = model.features.table(graphs)
         known = _fixed_labels(fixed, [g.n_nodes for g in graphs], model.classes.tolist())
         return model, table, known
+
+    def _view(self, X: Any, *, fixed: Any = None, **records: Any) -> GraphView:
+        (model, table, known), threads = self._read(X, fixed), self._threads()
+        messages, temperature = self._messages(), self.__dict__.get("temperature_", 1.0)
+
+        def marginals() -> Array:
+            p, residual = model.marginals(
+                table, messages, known, temperature=temperature, threads=threads
+            )
+            self._reported(residual)
+            return p
+
+        def leads() -> Array:
+            found = model.leads(table, messages, known, threads)
+            return np.where(
+                np.isinf(found.mean), found.mean, in_deviations(found.mean, found.variance)
+            )
+
+        return GraphView(
+            lambda: model.labels(table, messages, known, threads)[0],
+            marginals,
+            bounds=table.node_bounds,
+            classes=model.classes,
+            places=lambda y: model.places(LabelledGraphs.of(X, y).y),
+            leads=leads,
+        )
 
     def _messages(self) -> Messages:
         messages: Messages = self._settings_for().messages

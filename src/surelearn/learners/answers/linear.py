@@ -306,7 +306,7 @@ class Linear(Probabilistic[RowModel]):
 
     def _forget(self) -> None:
         """Drop what belongs to another model."""
-        for name in (*TEMPERATURE, "stream_", "_thresholds"):
+        for name in (*TEMPERATURE, "stream_", "_thresholds", "_decisions"):
             self.__dict__.pop(name, None)
 
     def _blank(self) -> Self:

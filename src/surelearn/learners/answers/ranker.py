@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surelearn import _check, _core, rules
+from surelearn.learners.answers.views import GroupView
 from surelearn.learners.base import Estimator, require_variances, with_variances
 from surelearn.learners.checks import ROWS, validated
+from surelearn.learners.deciding import decided
 from surelearn.learners.explain.explanation import Explanation, Subject, Top, of_model, of_row
 from surelearn.learners.tasks.ranking import GroupBlock, RankModel
 from surelearn.rows import rows_of
@@ -76,7 +78,15 @@ class RankerAnswers(Estimator[RankModel]):
         model = self._fitted()
         return model.scores(self._rows(X)[0])
 
-    def predict(self, X: Any, *, group: Any = None, qid: Any = None) -> NDArray[np.int64]:
+    def predict(
+        self,
+        X: Any,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        abstain: bool = False,
+        abstain_label: Any = None,
+    ) -> NDArray[Any]:
         """The best candidate of each group, by its mean score; the first one wins a tie.
 
         Parameters
@@ -88,12 +98,21 @@ class RankerAnswers(Estimator[RankModel]):
         qid : array of shape (n_samples,), optional
             In place of `group`: an id for each row; rows of one id must be next to each other.
             Without both, all rows are one group.
+        abstain : bool, default False
+            Whether to answer only groups that `choose_abstention` has certified.
+        abstain_label : optional
+            What stands for no answer; default None.
 
         Returns
         -------
         ndarray of shape (n_groups,)
             Its position in the group, from 0; -1 for an empty group.
         """
+        if abstain:
+            found: NDArray[Any] = decided(
+                self, X, abstain_label, abstain=abstain, group=group, qid=qid
+            )
+            return found
         model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
         best = model.leads(rows, bounds, self._threads()).best
         return np.where(best < 0, -1, best - bounds[:-1]).astype(np.int64)
@@ -189,6 +208,17 @@ class RankerAnswers(Estimator[RankModel]):
             block, noise=self._noise(), threads=self._threads()
         )
         return self
+
+    def _view(self, X: Any, *, group: Any = None, qid: Any = None, **records: Any) -> GroupView:
+        model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
+        temperature, threads = self.__dict__.get("temperature_", 1.0), self._threads()
+        return GroupView(
+            model.leads(rows, bounds, threads),
+            lambda: model.probabilities(
+                rows, bounds, temperature=temperature, noise=self._noise(), threads=threads
+            ),
+            bounds,
+        )
 
     def _noise(self) -> float:
         return rules.get(self.rule).label_noise

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decode import Chain
+from surelearn.learners.answers.views import SentenceView
 from surelearn.learners.base import put_model, require_variances, with_variances
+from surelearn.learners.deciding import decided
 from surelearn.learners.explain.tagger import Explained
+from surelearn.learners.scoring import in_deviations
 from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.learners.tasks.sequences import LabelledSequences, SequenceModel, cut
 from surelearn.learners.tasks.structures import StructureMergeState, fitted_temperature, share_right
@@ -63,17 +66,30 @@ class Tagger(Explained):
 
     # --------------------------------------------------------------- prediction
 
-    def predict(self, X: Any) -> list[list[Any]]:
+    def predict(
+        self, X: Any, *, abstain: bool = False, cost: Any = None, abstain_label: Any = None
+    ) -> list[Any]:
         """The path of the largest mean score of every sequence.
 
         Parameters
         ----------
         X : list of sequences
+        abstain : bool, default False
+            Whether to answer only sequences that `choose_abstention` has certified.
+        cost : array of shape (n_labels, n_labels) or dict, optional
+            Give each token the label of the least expected cost under `predict_marginals`; rows are
+            true labels. As a dict: ``{("O", "B-NP"): 5}``, where right answers cost 0 and other
+            pairs 1.
+        abstain_label : optional
+            What stands for the labels of a sequence without an answer; default None.
 
         Returns
         -------
         list of lists of labels
         """
+        if abstain or cost is not None:
+            found: list[Any] = decided(self, X, abstain_label, abstain=abstain, cost=cost)
+            return found
         model, sequences = self._read(X)
         tags = model.tags(sequences, self._threads())
         return cut(model.classes[tags].tolist(), sequences.bounds)
@@ -252,6 +268,22 @@ class Tagger(Explained):
         given = LabelledSequences.of(X, y, sample_weight)
         predicted = self.predict(given.X)
         return share_right(given.y, predicted, given.weight)
+
+    def _view(self, X: Any, **records: Any) -> SentenceView:
+        (model, sequences), threads = self._read(X), self._threads()
+
+        def leads() -> NDArray[np.float64]:
+            _, mean, variance = model.leads(sequences, threads)
+            return np.where(np.isinf(mean), mean, in_deviations(mean, variance))
+
+        return SentenceView(
+            lambda: model.tags(sequences, threads),
+            lambda: model.marginals(sequences, self._temperature(), threads),
+            bounds=sequences.bounds,
+            classes=model.classes,
+            places=lambda y: model.places(LabelledSequences.of(X, y).y),
+            leads=leads,
+        )
 
     def _threads(self) -> int:
         return _check.threads("n_jobs", self.n_jobs)

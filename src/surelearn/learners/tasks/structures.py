@@ -57,9 +57,9 @@ def weighted(
 
 
 def places_of(y: list[list[Any]], classes: NDArray[Any]) -> NDArray[np.int32]:
-    """The position of each label among the classes, list after list."""
+    """The position of each label among the classes, list after list; -1: it is unknown."""
     places = {label: k for k, label in enumerate(classes.tolist())}
-    return np.fromiter(map(places.__getitem__, chain.from_iterable(y)), np.int32)
+    return np.fromiter((places.get(label, -1) for label in chain.from_iterable(y)), np.int32)
 
 
 def known_places(known: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:

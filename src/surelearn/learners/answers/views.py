@@ -1,0 +1,351 @@
+"""Records as decisions see them: rows, label sets, sentences, graphs, groups; knows no promises."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.decide import Right, cost_matrix, least_cost
+from surelearn.learners.answers.many_labels import label_lists
+from surelearn.learners.deciding import Places, View
+from surelearn.learners.label_scoring import LabelScorer
+from surelearn.learners.scoring import Scorer, in_deviations
+from surelearn.read import Labels
+
+Array = NDArray[np.float64]
+
+
+def label_sets(within: NDArray[np.bool_], p: Array, classes: NDArray[Any]) -> list[tuple[Any, ...]]:
+    """The labels in the set of each item, most probable first; the first of all is always there."""
+    order = np.argsort(-p, axis=1, kind="stable")
+    ordered = np.take_along_axis(within, order, axis=1)
+    ordered[:, :1] = True
+    items, columns = np.nonzero(ordered)
+    labels = classes[order[items, columns]].tolist()
+    ends = np.cumsum(ordered.sum(axis=1)).tolist()
+    return [tuple(labels[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def log_odds(p: Array, best: Places) -> Array:
+    """The log odds of one label of each row, precise also where its probability rounds to 1."""
+    rows = np.arange(len(p))
+    others = p.copy()
+    others[rows, best] = 0.0
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(p[rows, best]) - np.log(others.sum(axis=1)))
+
+
+class RowView(View):
+    """Rows with one label each."""
+
+    names = ("probability", "margin")
+
+    def __init__(self, asked: Scorer, rows: Any, places: Any) -> None:
+        self.n = len(rows)
+        self._asked, self._rows, self._places = asked, rows, places
+        self._classes = asked.model.classes
+
+    @cached_property
+    def _judged(self) -> tuple[Places, Array]:
+        return self._asked.judged(self._rows)
+
+    @cached_property
+    def _margins(self) -> Array:
+        return self._asked.top_two(self._rows).sureness
+
+    def costs(self, cost: Any) -> Array:
+        return cost_matrix(cost, self._classes)
+
+    def answers(self, cost: Array | None = None) -> Places:
+        best, p = self._judged
+        return best if cost is None else least_cost(p, cost)
+
+    def priced_out(self, answers: Places) -> NDArray[np.bool_]:
+        return np.asarray(answers == len(self._classes))
+
+    def sureness(self, name: str, answers: Places) -> Array:
+        if name == "margin":
+            return self._margins
+        p = self._judged[1]
+        return log_odds(p, np.minimum(answers, p.shape[1] - 1))
+
+    def losses(self, answers: Places, y: Any) -> Array:
+        return np.asarray(self._places(y) != answers, dtype=np.float64)
+
+    def shown(self, answers: Places) -> NDArray[Any]:
+        return self._classes[np.minimum(answers, len(self._classes) - 1)]
+
+    def labels(self, answers: Places) -> NDArray[Any]:
+        return self.shown(answers)
+
+    def novelty(self) -> Array:
+        mean, variance = self._asked.margin(self._rows)
+        if mean.ndim == 1:
+            return np.asarray(np.sqrt(variance) - np.abs(mean))
+        at = np.arange(self.n), mean.argmax(axis=1)
+        return np.asarray(np.sqrt(variance[at]) - mean[at])
+
+    def probabilities(self) -> Array:
+        return self._judged[1]
+
+    def items(self) -> Places:
+        return np.arange(self.n)
+
+    def right(self, y: Any) -> Right:
+        rows = np.arange(self.n)
+        return Right(rows, self._places(y), rows, np.ones(self.n), self.n)
+
+    def check_by_class(self) -> None:
+        """Rows have classes."""
+
+    def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
+        return label_sets(within, self.probabilities(), self._classes)
+
+
+class LabelView(View):
+    """Rows with any number of labels; an answer is right if all of them are."""
+
+    names = ("probability", "margin")
+    binary_sets = False
+
+    def __init__(self, asked: LabelScorer, rows: Any, labels: Any) -> None:
+        self.n = len(rows)
+        self._asked, self._rows, self._labels = asked, rows, labels
+        self._classes = asked.model.classes
+
+    @cached_property
+    def _scored(self) -> Any:
+        return self._asked.score(self._rows)
+
+    def answers(self, cost: Array | None = None) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = self._scored.best
+        return found
+
+    def sureness(self, name: str, answers: NDArray[np.bool_]) -> Array:
+        if name == "margin":
+            sure: Array = self._scored.sureness
+            return sure
+        p = self._scored.probabilities
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.where(answers, p, 1.0 - p)).sum(axis=1))
+
+    def _known(self, y: Any) -> tuple[Places, Places]:
+        """The row and the place of each label; a place below 0 is an unknown label."""
+        labels: Labels = self._labels(y)
+        assert labels.starts is not None
+        known = {label: k for k, label in enumerate(self._classes.tolist())}
+        places = np.array([known.get(label, -1) for label in labels.values.tolist()], np.int64)
+        rows = np.repeat(np.arange(self.n), np.diff(labels.starts))
+        return rows, places[labels.codes] if len(places) else rows
+
+    def losses(self, answers: NDArray[np.bool_], y: Any) -> Array:
+        rows, places = self._known(y)
+        truth = np.zeros_like(answers)
+        truth[rows[places >= 0], places[places >= 0]] = True
+        wrong = (truth != answers).any(axis=1)
+        wrong[rows[places < 0]] = True
+        return np.asarray(wrong, dtype=np.float64)
+
+    def shown(self, answers: NDArray[np.bool_]) -> list[Any]:
+        return label_lists(answers, self._classes)
+
+    def probabilities(self) -> Array:
+        p: Array = self._scored.probabilities
+        return p
+
+    def items(self) -> Places:
+        return np.arange(self.n)
+
+    def right(self, y: Any) -> Right:
+        rows, places = self._known(y)
+        share = 1.0 / np.bincount(rows, minlength=self.n)[rows]
+        return Right(rows, places, np.arange(len(rows)), share, self.n)
+
+    def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
+        order = np.argsort(-self.probabilities(), axis=1, kind="stable").tolist()
+        classes = self._classes.tolist()
+        pairs = zip(order, within.tolist(), strict=True)
+        return [tuple(classes[k] for k in places if own[k]) for places, own in pairs]
+
+
+class PartView(View):
+    """Sequences and graphs, whose answers have a label for each token or node.
+
+    An answer loses the share of its labels that is wrong; an empty one loses nothing.
+
+    Parameters
+    ----------
+    best : ndarray of int of shape (n_parts,)
+    p : ndarray of shape (n_parts, n_labels)
+    leads : function
+        The leads of all parts in standard deviations.
+    bounds : ndarray of int
+        Record i has the parts ``bounds[i]`` to ``bounds[i + 1]``.
+    places : function
+        The place of the label of each part of y.
+    """
+
+    names = ("probability", "least margin")
+    binary = binary_sets = False
+
+    def __init__(
+        self, best: Any, p: Any, *, bounds: Places, classes: NDArray[Any], places: Any, leads: Any
+    ) -> None:
+        self.n = len(bounds) - 1
+        self._make_best, self._make_p, self._leads = best, p, leads
+        self._bounds, self._classes, self._places = bounds, classes, places
+        self._sizes = np.diff(bounds)
+
+    @cached_property
+    def _best(self) -> Places:
+        return np.asarray(self._make_best(), dtype=np.int64)
+
+    @cached_property
+    def _p(self) -> Array:
+        return np.asarray(self._make_p(), dtype=np.float64)
+
+    def _means(self, values: Array) -> Array:
+        """The mean of the values of each record's parts; 0 of none."""
+        total = np.concatenate([np.zeros(1), np.cumsum(values)])
+        sums = total[self._bounds[1:]] - total[self._bounds[:-1]]
+        return np.asarray(sums / np.maximum(1, self._sizes))
+
+    def costs(self, cost: Any) -> Array:
+        table = cost_matrix(cost, self._classes)
+        if table.shape[1] > len(self._classes):
+            raise ValueError(
+                f"cost must have no price of no answer for {self.unit}s, whose labels are all "
+                "given or none. Use choose_abstention."
+            )
+        return table
+
+    def answers(self, cost: Array | None = None) -> Places:
+        return self._best if cost is None else least_cost(self._p, cost)
+
+    def sureness(self, name: str, answers: Places) -> Array:
+        if name == "probability":
+            wrong = 1.0 - self._p[np.arange(len(answers)), answers]
+            return -self._means(wrong)
+        found = np.full(self.n, np.inf)
+        np.minimum.at(found, self.items(), self._leads())
+        return found
+
+    def losses(self, answers: Places, y: Any) -> Array:
+        return self._means(np.asarray(self._places(y) != answers, dtype=np.float64))
+
+    def shown(self, answers: Places) -> list[Any]:
+        labels, bounds = self._classes[answers], self._bounds.tolist()
+        return [self._one(labels[a:b]) for a, b in pairwise(bounds)]
+
+    def _one(self, labels: NDArray[Any]) -> Any:
+        """The labels of one record in the form of `predict`."""
+        return labels
+
+    def probabilities(self) -> Array:
+        return self._p
+
+    def items(self) -> Places:
+        return np.repeat(np.arange(self.n), self._sizes)
+
+    def right(self, y: Any) -> Right:
+        parts = np.arange(int(self._bounds[-1]))
+        share = 1.0 / self._sizes[self.items()]
+        return Right(parts, self._places(y), parts, share, self.n)
+
+    def sets(self, within: NDArray[np.bool_]) -> list[list[tuple[Any, ...]]]:
+        found, bounds = label_sets(within, self._p, self._classes), self._bounds.tolist()
+        return [found[a:b] for a, b in pairwise(bounds)]
+
+
+class SentenceView(PartView):
+    """Sentences with a tag for each token."""
+
+    unit = "sentence"
+
+    def _one(self, labels: NDArray[Any]) -> list[Any]:
+        found: list[Any] = labels.tolist()
+        return found
+
+
+class GraphView(PartView):
+    """Graphs with a label for each node."""
+
+    unit = "graph"
+
+
+class GroupView(View):
+    """Groups of candidates; an answer is the best one, a set the shortest list with a right one.
+
+    Parameters
+    ----------
+    leads : Leads
+        The best candidate of each group, as a row, and its margin over the next best.
+    p : ndarray of shape (n_candidates,)
+    bounds : ndarray of int
+    """
+
+    unit = "group"
+    names = ("probability", "margin")
+
+    def __init__(self, leads: Any, p: Any, bounds: Places) -> None:
+        self.n = len(bounds) - 1
+        self._leads, self._make_p, self._bounds = leads, p, bounds
+
+    @cached_property
+    def _table(self) -> Array:
+        """The probability of each candidate, one line a group; 0 where there is none."""
+        p, sizes = self._make_p(), np.diff(self._bounds)
+        table = np.zeros((self.n, max(1, int(sizes.max(initial=0)))))
+        table[self._cells] = p
+        return table
+
+    @cached_property
+    def _cells(self) -> tuple[Places, Places]:
+        """The line and the column of each candidate in the table."""
+        sizes = np.diff(self._bounds)
+        lines = np.repeat(np.arange(self.n), sizes)
+        return lines, np.arange(int(self._bounds[-1])) - self._bounds[:-1][lines]
+
+    def answers(self, cost: Array | None = None) -> Places:
+        best = self._leads.best
+        return np.where(best < 0, -1, best - self._bounds[:-1]).astype(np.int64)
+
+    def sureness(self, name: str, answers: Places) -> Array:
+        if name == "margin":
+            return in_deviations(self._leads.gap, self._leads.variance)
+        return log_odds(self._table, np.maximum(answers, 0))
+
+    def losses(self, answers: Places, y: Any) -> Array:
+        good = self._good(y)
+        chosen = np.where(answers < 0, 0, good[np.arange(self.n), np.maximum(answers, 0)])
+        return 1.0 - chosen.astype(np.float64)
+
+    def _good(self, y: Any) -> NDArray[np.bool_]:
+        """Whether a candidate is among the best of its group, one line a group."""
+        relevance = np.full(self._table.shape, -np.inf)
+        relevance[self._cells] = np.asarray(y, dtype=np.float64)
+        best = relevance.max(axis=1, keepdims=True)
+        return np.asarray((relevance == best) & (best > -np.inf))
+
+    def shown(self, answers: Places) -> Places:
+        return answers
+
+    def probabilities(self) -> Array:
+        return self._table
+
+    def items(self) -> Places:
+        return np.arange(self.n)
+
+    def right(self, y: Any) -> Right:
+        items, places = np.nonzero(self._good(y))
+        return Right(items, places, items, np.ones(self.n), self.n)
+
+    def sets(self, within: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+        sizes = np.diff(self._bounds)
+        within &= np.arange(within.shape[1]) < sizes[:, None]
+        found = label_sets(within, self._table, np.arange(within.shape[1]))
+        return [own if size else () for own, size in zip(found, sizes.tolist(), strict=True)]

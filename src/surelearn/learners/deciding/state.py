@@ -1,0 +1,116 @@
+"""What an estimator has from kept-back records, and the model that it holds for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surelearn.decide import Certified, Novelty, SetEvidence
+
+if TYPE_CHECKING:
+    from surelearn.learners.base import Estimator
+
+Array = NDArray[np.float64]
+
+
+class Abstention(NamedTuple):
+    """A certified rule: which records are answered, and what was promised."""
+
+    risk: Any  # a number, or {label: number}
+    delta: float
+    sureness: str
+    rules: dict[Any, Certified]  # by label; None: for all labels
+    novel: float | None = None
+    known: Novelty | None = None
+    cost: Array | None = None
+
+    def reached(self, labels: NDArray[Any] | None, sureness: Array) -> NDArray[np.bool_]:
+        """Whether each record is sure enough; those of labels without a rule are."""
+        if None in self.rules:
+            return sureness >= self.rules[None].threshold
+        enough = np.ones(len(sureness), dtype=bool)
+        for label, rule in self.rules.items():
+            own = labels == label
+            enough[own] = sureness[own] >= rule.threshold
+        return enough
+
+
+class Decisions(NamedTuple):
+    """What an estimator has from kept-back records, and the state of the model it holds for."""
+
+    stamp: tuple[Any, ...]
+    abstention: Abstention | None = None
+    sets: SetEvidence | None = None
+    novelty: Novelty | None = None
+
+
+def stamp_of(estimator: Estimator[Any]) -> tuple[Any, ...]:
+    """What the answers of an estimator depend on, without its weights: these are counted."""
+    model, own = estimator.model_, vars(estimator)
+    counters = ("records_learnt", "updates", "mistakes", "counts")
+    learnt = [np.sum(getattr(model, name, 0)).item() for name in counters]
+    params = ("rule", "probability", "decoding", "moderated")
+    return (
+        *learnt,
+        len(getattr(model, "classes", ())),
+        own.get("temperature_"),
+        repr(own.get("_thresholds")),
+        repr([own.get(name) for name in params]),
+    )
+
+
+def decisions_of(estimator: Estimator[Any]) -> Decisions:
+    """What an estimator has from kept-back records, unless it has learnt since."""
+    stamp, found = stamp_of(estimator), vars(estimator).get("_decisions")
+    return found if found is not None and found.stamp == stamp else Decisions(stamp)
+
+
+def put_decisions(estimator: Estimator[Any], **parts: Any) -> None:
+    """Give an estimator what was found by kept-back records, beside what it has."""
+    vars(estimator)["_decisions"] = decisions_of(estimator)._replace(**parts)
+
+
+def part_of(estimator: Estimator[Any], name: str, doing: str, method: str) -> Any:
+    found = getattr(decisions_of(estimator), name)
+    if found is not None:
+        return found
+    had = getattr(vars(estimator).get("_decisions"), name, None) is not None
+    why = "what the model had was dropped when it learnt, was calibrated or was set otherwise"
+    raise ValueError(
+        f"{doing} needs rows that were kept back, got "
+        f"{why if had else 'none'}. Call {method} with labelled rows that the model has not learnt."
+    )
+
+
+def _promise(self: Estimator[Any], name: str) -> Abstention:
+    from surelearn.learners.base import not_fitted
+
+    self._attribute(name)
+    found = decisions_of(self).abstention
+    if found is None:
+        not_fitted(f"{name} needs a certified risk, got none. Call choose_abstention first.")
+    return found
+
+
+def _told(self: Estimator[Any], name: str, field: str) -> Any:
+    """A fitted attribute: one number, or one for each label that has a risk of its own."""
+    rules = _promise(self, name).rules
+    told = {label: getattr(rule, field) for label, rule in rules.items()}
+    return told.get(None, told)
+
+
+def coverage_(self: Estimator[Any]) -> Any:
+    """The share of the certifying records that is answered, by label if so asked."""
+    return _told(self, "coverage_", "coverage")
+
+
+def risk_bound_(self: Estimator[Any]) -> Any:
+    """The upper bound of the risk among answered records, by label if so asked."""
+    return _told(self, "risk_bound_", "bound")
+
+
+def n_certified_(self: Estimator[Any]) -> Any:
+    """How many kept-back records have certified the risk, by label if so asked."""
+    return _told(self, "n_certified_", "n")
