@@ -13,9 +13,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from judged import Oracle, rows
-from surelearn import SureClassifier, SureTextClassifier, evaluate
-from surelearn.evaluation import Evaluation, LabelScores
+from surelearn import SureClassifier, SureRanker, SureTagger, SureTextClassifier, evaluate
+from surelearn.decide import risk_coverage
+from surelearn.evaluation import Evaluation, LabelScores, evaluate_ranker, evaluate_tagger
 from surelearn.learners import StreamProgress
+from surelearn.learners.deciding.view import view_of
 from surelearn.learners.tasks import row_task
 
 # ------------------------------------------------------------------ whole models
@@ -131,7 +133,107 @@ def test_rivals_from_elsewhere(digits):
     assert alone.no_probabilities == "Perceptron has no predict_proba"
 
 
+# -------------------------------------------------------------------- decisions
+
+
+@pytest.fixture(scope="module")
+def certified(digits):
+    X, y = digits
+    clf = SureClassifier(random_state=0).fit(X[:500], y[:500])
+    return clf.choose_abstention(X[500:900], y[500:900], risk=0.05).choose_sets(
+        X[500:900], y[500:900]
+    )
+
+
+def test_every_model_with_probabilities_has_an_area(clf, digits):
+    X, y = digits[0][900:], digits[1][900:]
+    found = evaluate(clf, X, y, risk=0.05)
+    view = view_of(clf, X, {})
+    answers = view.answers()
+    sure, wrong = view.sureness(view.names[0], answers), view.losses(answers, y)
+    assert found.decisions.area == pytest.approx(risk_coverage(sure, wrong).area)
+    assert found.to_dict()["coverage_at_risk"] == found.decisions.coverage_at_risk > 0.5
+    assert "risk-coverage area 0.0" in str(found)
+    assert "coverage at 5 %    0." in str(found)
+    assert "risk-coverage area" in found._repr_html_()
+    assert "coverage at" not in str(evaluate(clf, X, y))
+    assert evaluate(Perceptron().fit(X, y), X, y).decisions is None
+
+
+def test_promises_and_sets_are_judged_in_memory_and_from_sources(certified, digits, monkeypatch):
+    monkeypatch.setattr(row_task, "_BLOCK", 100)
+    X, y = digits[0][900:], digits[1][900:]
+    found = evaluate(certified, X, y)
+    (kept,) = found.decisions.kept
+    given = certified.predict(X, abstain=True)
+    mask = np.array([own is not None for own in given])
+    assert (kept.answered, kept.observed) == (mask.mean(), np.mean(given[mask] != y[mask]))
+    assert found.decisions.risk == 0.05
+    held = [k in own for k, own in zip(y, certified.predict_set(X), strict=True)]
+    assert found.decisions.sets.coverage == pytest.approx(np.mean(held))
+    frame = pandas.DataFrame(X, columns=[f"pixel {k}" for k in range(64)]).assign(label=y)
+    assert evaluate(certified, frame).decisions.to_dict() == found.decisions.to_dict()
+    assert evaluate(certified, X, y, coverage=0.8).decisions.sets.stated == 0.8
+    assert "Sets of labels for 95 % coverage, by class:" in str(found)
+    assert "<p>Sets of labels for 95 % coverage" in found._repr_html_()
+
+
+def test_a_rival_is_compared_by_its_area(clf, digits):
+    X, y = digits[0][900:], digits[1][900:]
+    nb = GaussianNB().fit(digits[0][:900], digits[1][:900])
+    found = evaluate(clf, X, y, rival=nb).decisions
+    assert found.rival_area == evaluate(nb, X, y).decisions.area
+    assert found.area_difference < -3 * found.area_error < 0
+
+
+def test_taggers_and_rankers_are_judged_where_it_is_asked_for():
+    X = [["the", "dog"], ["dog", "barks"], ["the", "cat"]] * 20
+    y = [["D", "N"], ["N", "V"], ["D", "N"]] * 20
+    tagger = SureTagger(random_state=0).fit(X[:30], y[:30])
+    assert evaluate_tagger(tagger, X, y).decisions is None
+    found = evaluate_tagger(tagger, X, y, risk=0.1)
+    assert found.decisions.area == 0.0
+    assert "Decisions by sentence:\nrisk-coverage area 0.0000\ncoverage at 10 %" in str(found)
+    assert found.to_dict()["coverage_at_risk"] == 1.0
+    rows, worth = np.eye(3)[[0, 1, 2, 0, 1, 2]], [2, 1, 0, 2, 1, 0]
+    ranker = SureRanker(random_state=0).fit(rows, worth, group=[3, 3])
+    assert evaluate_ranker(ranker, rows, worth, group=[3, 3]).decisions is None
+    found = evaluate_ranker(ranker, rows, worth, group=[3, 3], risk=0.1)
+    assert found.decisions.curve.risk.tolist() == [0.0, 0.0]
+    assert "Decisions by group:\nrisk-coverage area 0.0000" in str(found)
+    by_cost = evaluate_ranker(ranker, rows, cost=[0, 1, 2, 2, 1, 0], group=[3, 3], risk=0.1)
+    assert sorted(by_cost.decisions.curve.risk) == [0.5, 0.5]
+    assert by_cost.to_dict()["risk_coverage_area"] == 0.5
+
+
+def test_taggers_and_rankers_are_judged_from_files(tmp_path):
+    X = [["the", "dog"], ["dog", "barks"], ["the", "cat"]] * 20
+    y = [[1, 2], [2, 3], [1, 2]] * 20
+    tagger = SureTagger(random_state=0).fit(X, y)
+    pairs = [zip(*own, strict=True) for own in zip(X[:9], y[:9], strict=True)]
+    text = "\n\n".join("\n".join(f"{a} {b}" for a, b in own) for own in pairs)
+    (tmp_path / "test.txt").write_text(text + "\n\nzebra 9\n")
+    found = evaluate_tagger(tagger, tmp_path / "test.txt", risk=0.1)
+    in_memory = evaluate_tagger(tagger, [*X[:9], ["zebra"]], [*y[:9], [9]], risk=0.1)
+    assert found.decisions.to_dict() == in_memory.decisions.to_dict()
+    assert found.decisions.curve.risk[-1] == pytest.approx(0.1)
+    rows, worth = np.eye(3)[[0, 1, 2, 0, 1, 2]], [2, 1, 0, 0, 1, 2]
+    ranker = SureRanker(random_state=0).fit(rows[:3], worth[:3], group=[3])
+    lines = [f"{worth[i]} qid:{i // 3} {rows[i].argmax() + 1}:1" for i in range(6)]
+    (tmp_path / "test.svmlight").write_text("\n".join(lines))
+    found = evaluate_ranker(ranker, tmp_path / "test.svmlight", risk=0.1)
+    assert found.decisions.curve.risk.tolist() == [0.5, 0.5]
+
+
 # --------------------------------------------------------------------- refusals
+
+
+def test_levels_are_checked(clf, digits):
+    X, y = digits
+    with pytest.raises(ValueError, match=r"risk must be in \(0, 1\), got 1.5"):
+        evaluate(clf, X[:5], y[:5], risk=1.5)
+    with pytest.raises(ValueError, match=r"coverage must be in \(0, 1\), got 0"):
+        evaluate(clf, X[:5], y[:5], coverage=0)
 
 
 def test_refusals(clf, digits):

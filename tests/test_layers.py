@@ -53,6 +53,7 @@ LAYERS = [
         "rules.hpp",
         "exact.hpp",
         "probability.hpp",
+        "deciding.hpp",
         "text.hpp",
         "row_builder.hpp",
         "dictionary.hpp",

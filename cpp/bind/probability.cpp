@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "bind.hpp"
+#include "surelearn/deciding.hpp"
 #include "surelearn/log_probability.hpp"
 #include "surelearn/temperature.hpp"
 
@@ -86,6 +88,39 @@ std::pair<double, double> followed_temperature(const Scores& scores, const Vecto
     return {t, loss.curvature_near(t)};
 }
 
+/// The answer of least cost of each row of probabilities.
+nb::ndarray<nb::numpy, std::int64_t> least_costs(const Scores& p, const Vector<double>& usual,
+                                                 const Vector<std::int64_t>& label,
+                                                 const Vector<std::int64_t>& answer,
+                                                 const Vector<double>& more) {
+    if (usual.shape(0) == 0) throw nb::value_error("usual must have an answer");
+    check_places(label, more.shape(0), p.shape(1));
+    check_places(answer, more.shape(0), usual.shape(0));
+    NewArray<std::int64_t> found({p.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        const AnswerCosts costs{view(usual), view(label), view(answer), view(more)};
+        std::vector<double> expected(usual.shape(0));
+        for (std::size_t i = 0; i < p.shape(0); ++i) {
+            found.data[i] = static_cast<std::int64_t>(least_cost(row(p, i), costs, expected));
+        }
+    }
+    return found.give();
+}
+
+nb::ndarray<nb::numpy, double> sharp_log_odds_of(const Scores& p,
+                                                 const Vector<std::int64_t>& best) {
+    check_places(best, p.shape(0), p.shape(1));
+    NewArray<double> found({p.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        for (std::size_t i = 0; i < p.shape(0); ++i) {
+            found.data[i] = sharp_log_odds(row(p, i), static_cast<std::size_t>(view(best)[i]));
+        }
+    }
+    return found.give();
+}
+
 }  // namespace
 
 void bind_probability(nb::module_& m) {
@@ -98,6 +133,12 @@ void bind_probability(nb::module_& m) {
     m.def("followed_temperature", &followed_temperature, nb::arg("scores").noconvert(),
           nb::arg("y").noconvert(), nb::arg("factor"), nb::arg("start"), nb::arg("precision"),
           "(log of the temperature that the rows move to, curvature of their loss there)");
+    m.def("least_costs", &least_costs, nb::arg("p").noconvert(), nb::arg("usual").noconvert(),
+          nb::arg("label").noconvert(), nb::arg("answer").noconvert(), nb::arg("more").noconvert(),
+          "The answer of least expected cost of each row of probabilities; ties: the first.");
+    m.def("sharp_log_odds_of", &sharp_log_odds_of, nb::arg("p").noconvert(),
+          nb::arg("best").noconvert(),
+          "Log odds of one label of each row, if probabilities were twice as sharp.");
 }
 
 }  // namespace surelearn::bind

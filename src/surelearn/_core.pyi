@@ -500,6 +500,16 @@ def followed_temperature(scores: Annotated[NDArray[numpy.float64], dict(shape=(N
     (log of the temperature that the rows move to, curvature of their loss there)
     """
 
+def least_costs(p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], usual: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], answer: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], more: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+    """
+    The answer of least expected cost of each row of probabilities; ties: the first.
+    """
+
+def sharp_log_odds_of(p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], best: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    Log odds of one label of each row, if probabilities were twice as sharp.
+    """
+
 class Texts:
     """Texts, read in place."""
 

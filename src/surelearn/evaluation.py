@@ -13,16 +13,19 @@ from collections.abc import Callable
 from typing import Any
 
 from surelearn import _check
-from surelearn.learners.task import task_of
+from surelearn.learners.task import LEVELS, Levels, task_of
 from surelearn.learners.tasks.rank_task import GROUPS
 from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.scores import (
     ChunkCounts,
     ChunkScores,
     Comparison,
+    DecisionScores,
     Evaluation,
+    Kept,
     LabelScores,
     RankingScores,
+    SetScores,
     chunk_scores,
     ranking_scores,
     share_interval,
@@ -30,9 +33,9 @@ from surelearn.scores import (
 from surelearn.training.stream import StreamProgress
 
 __all__ = [
-    "ChunkCounts", "ChunkScores", "Comparison", "Evaluation", "LabelScores", "RankingScores",
-    "chunk_scores", "evaluate", "evaluate_ranker", "evaluate_tagger", "ranking_scores",
-    "share_interval",
+    "ChunkCounts", "ChunkScores", "Comparison", "DecisionScores", "Evaluation", "Kept",
+    "LabelScores", "RankingScores", "SetScores", "chunk_scores", "evaluate", "evaluate_ranker",
+    "evaluate_tagger", "ranking_scores", "share_interval",
 ]  # fmt: skip
 
 
@@ -42,6 +45,8 @@ def evaluate(
     y: Any = None,
     *,
     rival: Any = None,
+    risk: float | None = None,
+    coverage: float = 0.95,
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Any:
@@ -59,7 +64,15 @@ def evaluate(
         The true labels, or those of each row in a form that `fit` takes if rows have many. Labels
         that the model does not know count as mistakes.
     rival : fitted classifier, optional
-        A second model to compare with on the same rows, by McNemar's test.
+        A second model to compare with on the same rows: by McNemar's test, and by the area under
+        the curve of risk against coverage, with a paired bootstrap.
+    risk : float, optional
+        Also tell which share of the rows, surest first, is answered with this risk. It is an
+        observation on these rows, no promise. By default the risk that `choose_abstention` has
+        certified, if it has. Taggers and rankers without such a promise have no curve otherwise,
+        since their sureness takes long.
+    coverage : float, default 0.95
+        The coverage of the sets that are judged, if the model can give sets; see `predict_set`.
     progress : callable, optional
         Called with a `learners.StreamProgress` after each batch.
     **reading
@@ -70,7 +83,8 @@ def evaluate(
     -------
     Evaluation
         Every row counts once; weights of the source are ignored. `LabelScores` if rows have many
-        labels; for a tagger `ChunkScores`, for a ranker `RankingScores`.
+        labels; for a tagger `ChunkScores`, for a ranker `RankingScores`. Its `decisions` are
+        `DecisionScores`: what the model knows of its mistakes, and whether it keeps its promises.
 
     Examples
     --------
@@ -82,7 +96,11 @@ def evaluate(
            [0, 1]])
     """
     _check.callback("progress", progress)
-    return task_of(model).evaluated(model, X, y, rival=rival, progress=progress, **reading)
+    if risk is not None:
+        risk = _check.number("risk", risk, "(0, 1)", low=0.0, high=1.0)
+    levels = Levels(risk, _check.number("coverage", coverage, "(0, 1)", low=0.0, high=1.0))
+    more = {} if levels == LEVELS else {"levels": levels}  # kinds from elsewhere may know none
+    return task_of(model).evaluated(model, X, y, rival=rival, progress=progress, **more, **reading)
 
 
 def evaluate_tagger(
@@ -103,7 +121,7 @@ def evaluate_tagger(
         such as a path; it is read batch by batch.
     y : list of sequences of labels, optional
     progress, **reading
-        As in `evaluate`, with the keywords of `read.sentences`.
+        As in `evaluate`, with its `risk` and `coverage` and the keywords of `read.sentences`.
 
     Returns
     -------
@@ -147,7 +165,7 @@ def evaluate_ranker(
     k : int, default 10
         The rank at which NDCG ends.
     progress, **reading
-        As in `evaluate`, with the keywords of `read.groups`.
+        As in `evaluate`, with its `risk` and `coverage` and the keywords of `read.groups`.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from surelearn import _check
 from surelearn.learners.answers.lines import Prediction
+from surelearn.learners.deciding import DecisionOptions
 from surelearn.learners.task import Answers, task_of
 from surelearn.learners.tasks.rank_task import GROUPS, Ranked
 from surelearn.learners.tasks.sequence_task import SEQUENCES, Tagged
@@ -23,6 +24,10 @@ def predict(
     source: Any,
     *,
     keep: str | Sequence[str] | None = None,
+    abstain: bool = False,
+    coverage: float | None = None,
+    cost: Any = None,
+    novel: float | None = None,
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Iterator[Prediction]:
@@ -38,6 +43,12 @@ def predict(
     keep : str or list of str, optional
         One or more columns to return unchanged, such as ids of the rows. Columns that are read,
         such as the text, may be named as well.
+    abstain, cost, novel : optional
+        As in `predict` of the estimator: answer only what `choose_abstention`, or training with a
+        `risk`, has certified; give the answers of the least expected cost; give no answer to
+        records that are newer than all but this share of known ones. What is not answered is None.
+    coverage : float, optional
+        Also give sets of labels with this coverage, as `predict_set` does.
     progress : callable, optional
         Called with a `learners.StreamProgress` before each batch.
     **reading
@@ -58,10 +69,11 @@ def predict(
     ...     print(batch.label)
     ['good' 'bad']
     """
-    how = {} if keep is None else {"keep": keep}
+    how: dict[str, Any] = {} if keep is None else {"keep": keep}
     if keep is not None:
         reading["keep"] = [keep] if isinstance(keep, str) else keep
-    return _predicted(model, source, reading, progress, **how)
+    options = DecisionOptions(abstain, coverage, cost, novel)
+    return _predicted(model, source, reading, progress, options=options, **how)
 
 
 def predict_tags(
@@ -69,6 +81,9 @@ def predict_tags(
     source: Any,
     *,
     confidence: bool = False,
+    abstain: bool = False,
+    coverage: float | None = None,
+    cost: Any = None,
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Iterator[Tagged]:
@@ -81,6 +96,8 @@ def predict_tags(
         As in `read.sentences`.
     confidence : bool, default False
         Whether to return the confidence of each tag; second-order rules only.
+    abstain, coverage, cost : optional
+        As in `predict`. The tags of a sentence that is not answered are None.
     progress : callable, optional
         Called with a `learners.StreamProgress`, which counts sentences, before each batch.
     **reading
@@ -103,13 +120,17 @@ def predict_tags(
     [['D', 'N']]
     """
     SEQUENCES.check_fitted("tagger", tagger)
-    return _predicted(tagger, source, reading, progress, confidence=confidence)
+    options = DecisionOptions(abstain, coverage, cost)
+    how: dict[str, Any] = {"confidence": confidence, "options": options}
+    return _predicted(tagger, source, reading, progress, **how)
 
 
 def predict_groups(
     ranker: Any,
     source: Any,
     *,
+    abstain: bool = False,
+    coverage: float | None = None,
     progress: Callable[[StreamProgress], object] | None = None,
     **reading: Any,
 ) -> Iterator[Ranked]:
@@ -120,6 +141,8 @@ def predict_groups(
     ranker : fitted SureRanker
     source : path, list of paths, glob, folder or `read.Source`
         As in `read.groups`; relevances and costs are not read.
+    abstain, coverage : optional
+        As in `predict`. The best candidate of a group that is not answered is None.
     progress : callable, optional
         Called with a `learners.StreamProgress`, which counts groups, before each batch.
     **reading
@@ -141,7 +164,7 @@ def predict_groups(
     [1]
     """
     GROUPS.check_fitted("ranker", ranker)
-    return _predicted(ranker, source, reading, progress)
+    return _predicted(ranker, source, reading, progress, options=DecisionOptions(abstain, coverage))
 
 
 def _predicted(
@@ -149,11 +172,16 @@ def _predicted(
     source: Any,
     reading: Mapping[str, Any],
     progress: Callable[[StreamProgress], object] | None,
+    *,
+    options: DecisionOptions,
     **how: Any,
 ) -> Iterator[Any]:
     """The answers of a model to each batch of a source."""
     task = task_of(model)
     task.check_fitted("model", model)
+    options.check(model)
+    if options.is_any:
+        how["options"] = options
     _check.callback("progress", progress)
     found = task.opened(source, reading, model=model, labelled=False)
     return _reporting(task.predictions(model, found, **how), found, progress)

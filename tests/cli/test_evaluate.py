@@ -6,12 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib import image
 
 from command import TEST
 from command import plain_run as run
 from surelearn import SureTextClassifier, evaluate, load
+
+#: Words of good and of bad texts; they share some.
+GOOD = ["great", "fine", "film", "plot", "odd"]
+BAD = ["dull", "poor", "film", "plot", "odd"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +60,53 @@ def test_two_models() -> None:
     )
     assert plain["comparison"]["names"] == ["two.sure", "old.sure"]
     assert plain["comparison"]["p_value"] == found.comparison.p_value
+
+
+def test_the_coverage_at_a_risk() -> None:
+    result = run("evaluate", "two.sure", "test.jsonl", "--risk", "0.3")
+    assert result.stdout == f"{expected(risk=0.3)}\n"
+    at = expected(risk=0.3).decisions.coverage_at_risk
+    assert f"coverage at 30 %   {at:.4f} (seen here, not promised)\n" in result.stdout
+    plain = json.loads(run("evaluate", "two.sure", "test.jsonl", "--risk", "0.3", "--json").stdout)
+    assert (plain["risk"], plain["coverage_at_risk"]) == (0.3, at)
+    refused = run("evaluate", "two.sure", "test.jsonl", "--risk", "5")
+    assert refused.exit_code == 1
+    assert "risk must be in (0, 1), got 5" in refused.output
+
+
+def test_the_area_beside_a_rival(tmp_path: Path) -> None:
+    rival, saved = SureTextClassifier(random_state=0).fit(*zip(*TEST, strict=True)), tmp_path / "r"
+    rival.save(saved)
+    result = run("evaluate", "two.sure", "test.jsonl", "--against", saved)
+    found = expected(rival=rival).decisions
+    assert f"area less rival's  {found.area_difference:+.4f} +- {found.area_error:.4f}" in (
+        result.stdout
+    )
+    told = run("evaluate", "two.sure", "test.jsonl", "--against", saved, "--json").stdout
+    assert json.loads(told)["area_error"] == found.area_error
+
+
+def test_a_promise_and_sets_of_a_saved_model(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    good = random.random(700) < 0.5
+    texts = [" ".join(random.choice(GOOD if one else BAD, 4)) for one in good]
+    y = np.where(good, "good", "bad").tolist()
+    clf = SureTextClassifier(random_state=0).fit(texts[:200], y[:200])
+    clf.choose_abstention(texts[200:400], y[200:400], risk=0.2)
+    clf.choose_sets(texts[200:400], y[200:400]).save(tmp_path / "sure.sure")
+    pairs = zip(texts[400:], y[400:], strict=True)
+    lines = [json.dumps({"text": text, "label": label}) for text, label in pairs]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    result = run("evaluate", tmp_path / "sure.sure", tmp_path / "rows.jsonl")
+    found = evaluate(clf, texts[400:], y[400:])
+    assert result.stdout == f"{found}\n"
+    share = np.mean([one is not None for one in clf.predict(texts[400:], abstain=True)])
+    assert f"\nanswered           {share:.4f}\n" in result.stdout
+    assert "promised risk      0.2, with probability 0.9" in result.stdout
+    assert "Sets of labels for 95 % coverage, by class:\nlabel" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    told = run("evaluate", tmp_path / "sure.sure", tmp_path / "rows.jsonl", "--json").stdout
+    assert json.loads(told) == found.to_dict()
 
 
 def test_columns_and_bad_lines() -> None:

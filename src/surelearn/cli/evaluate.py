@@ -29,6 +29,14 @@ def evaluate(
     jobs: Jobs = -1,
     quiet: Quiet = False,
     as_json: Json = False,
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Also print which share of the rows, surest first, is answered with so many "
+            "mistakes; by default the risk that the model has promised.",
+        ),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(dir_okay=False, help="Draw the confusion matrix: .png, .svg or .pdf."),
@@ -38,6 +46,11 @@ def evaluate(
 
     Prints accuracy, scores of each label, log loss, calibration and the confusion matrix. With
     --against it also prints McNemar's test: is one model better by more than chance?
+
+    The area under the risk-coverage curve is small if mistakes are among the least sure answers;
+    with --against, its difference has a standard error. For a model that has promised a risk, it
+    prints the share of rows that is answered and the risk among them; for one that gives sets of
+    labels, their coverage and size.
 
     For rows with many labels, prints micro and macro F1, the share of rows with exactly the right
     labels, Hamming loss and the scores of the most frequent labels.
@@ -49,6 +62,7 @@ def evaluate(
     Examples:
       surelearn evaluate reviews.sure test.jsonl
       surelearn evaluate new.sure test.parquet --against old.sure
+      surelearn evaluate reviews.sure test.jsonl --risk 0.05
       surelearn evaluate reviews.sure test.jsonl --picture confusion.png
       zcat log.jsonl.gz | surelearn evaluate reviews.sure - --label topic --json
     """
@@ -62,7 +76,9 @@ def evaluate(
         _check_classes(judged)
     rival = None if against is None else _options.model_in(against, jobs=jobs)
     with warnings_shown(), progress_bar("Evaluating", quiet=quiet) as progress:
-        found: Any = surelearn.evaluate(judged, files, rival=rival, progress=progress, **reading)
+        found: Any = surelearn.evaluate(
+            judged, files, rival=rival, risk=risk, progress=progress, **reading
+        )
     if against is not None and found.comparison is not None:
         names = str(model), str(against)
         found = replace(found, comparison=replace(found.comparison, names=names))

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from surelearn.cli import _options
+from surelearn.cli._decisions import shortly, told
 from surelearn.cli._options import Json, Model
 
 _NAMES = {
@@ -48,6 +49,7 @@ _NAMES = {
     "documents": "texts counted for idf",
     "temperature": "temperature",
     "thresholds": "thresholds",
+    "promise": "promise",
     "stream": "stream",
 }
 
@@ -95,6 +97,9 @@ def _facts(path: Path, model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "temperature_"):
         facts["temperature"] = float(model.temperature_)
+    promise = told(model)
+    if promise is not None:
+        facts["promise"] = promise
     if hasattr(model, "stream_") and model.stream_.files:
         facts["stream"] = model.stream_.plain()
     # In the order of printing, with the classes last.
@@ -126,6 +131,8 @@ def _value_words(name: str, value: Any) -> str:
         return f"{value:,.6g}"
     if name == "mistakes":
         return ", ".join(f"{count:,}" for count in value)
+    if name == "promise":
+        return shortly(value)
     if name == "stream":
         return _stream(value)
     if name == "thresholds":

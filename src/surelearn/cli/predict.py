@@ -11,13 +11,15 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from surelearn.cli import _options
-from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Model, Quiet, reads
+from surelearn.cli._decisions import Decisions
+from surelearn.cli._options import GROUPS, ROWS, Files, Jobs, Model, Quiet, reads, takes
 from surelearn.cli._output import Output, is_shown, opened
 from surelearn.cli._progress import progress_bar, warnings_shown
 
 T = TypeVar("T")
 
 
+@takes("decisions", Decisions)
 @reads(ROWS | GROUPS, without=("label", "weight", "label_type", "label_separator"))
 def predict(
     model: Model,
@@ -35,6 +37,7 @@ def predict(
         bool,
         typer.Option("--all", help="Rankers: print the order and the scores of all candidates."),
     ] = False,
+    decisions: Decisions,
     output: Output = None,
     jobs: Jobs = -1,
     quiet: Quiet = False,
@@ -51,11 +54,16 @@ def predict(
     A ranker gives one line a group: the position of its best candidate, from 0, and the probability
     that it is the best.
 
+    With --risk, --cost or --novel a line also says whether the row is answered, and why not:
+    'unsure', 'novel', or 'cost' where no answer is the cheapest; its label is then null. --set adds
+    a list of labels. These need rows that were kept back, as by train --risk.
+
     \b
     Examples:
       surelearn predict reviews.sure new.jsonl
       surelearn predict reviews.sure new.csv --keep id --output labels.jsonl
       tail -f log.jsonl | surelearn predict reviews.sure -
+      surelearn predict reviews.sure new.jsonl --risk 0.05 --set 0.95
       surelearn predict clicks.sure new.svm --all
     """
     import surelearn
@@ -66,13 +74,16 @@ def predict(
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
     loaded = _options.model_in(model, jobs=jobs)
-    _options.check_takes(loaded, reading, keep=keep, all=everything)
+    _options.check_takes(
+        loaded, reading, keep=keep, all=everything, cost=decisions.cost, novel=decisions.novel
+    )
     if proba:
         _check_proba(loaded, model)
-    kept = {"keep": keep} if keep else {}
+    how: dict[str, Any] = decisions.keywords(loaded, model)
+    how |= {"keep": keep} if keep else {}
     n_bad = 0
     with warnings_shown(), prediction_bar(output, quiet=quiet) as progress:
-        found: Any = surelearn.predict(loaded, files, progress=progress, **kept, **reading)
+        found: Any = surelearn.predict(loaded, files, progress=progress, **how, **reading)
         batches = begun(found)
         write = loaded.task.lines(loaded, Shown(proba, everything))
         with closing(found), opened(output) as out:  # threads that work ahead end with it

@@ -15,6 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _options, _training
+from surelearn.cli._decisions import (
+    Decisions,
+    Delta,
+    Promise,
+    Promised,
+    Risk,
+    promise_in_words,
+    told,
+)
 from surelearn.cli._options import Encoding, Jobs, Json, Model, Quiet, model_in, reads, takes
 from surelearn.cli._output import Output, opened
 from surelearn.cli._progress import progress_bar, solver_line, warnings_shown
@@ -96,6 +105,8 @@ def train(
     C: LossWeight = None,
     rule: Rule = None,
     passes: Passes = None,
+    risk: Risk = None,
+    delta: Delta = None,
     run: Run,
 ) -> None:
     """Train a tagger on files.
@@ -127,13 +138,19 @@ def train(
     asked = {name: value for name, value in asked.items() if value is not None}
     with _training.writing(output, files) as checkpoint:
         tagger, going_on = _prepare(output, asked, kind=model, resume=run.resume, seed=run.seed)
+        promise = Promise(risk, delta)
+        promise.check(resume=run.resume)
         how: dict[str, Any] = {"quiet": run.quiet, "resume": going_on, **reading}
+        how |= promise.keywords
         if _kind(tagger) == "sure":
             how |= {"every": run.checkpoint_every, "passes": passes}
             report, said = _train_online(tagger, files, checkpoint, begin, **how)
         else:
             _check_option("passes", passes, _kind(tagger))
             report, said = _train_by_solver(tagger, files, checkpoint, begin, **how)
+        if risk is not None:
+            report["promise"] = told(tagger)
+            said += f"\n{promise_in_words(report['promise'], tagger.task)}"
     _options.say(report, said, as_json=run.as_json)
 
 
@@ -274,6 +291,7 @@ def predict(
             "more often wrong; it is not the share of tags that are right.",
         ),
     ] = False,
+    risk: Promised = None,
     output: Output = None,
     jobs: Jobs = -1,
     quiet: Quiet = False,
@@ -281,7 +299,7 @@ def predict(
     """Tag every token of a file; print its lines with the tag as the last column.
 
     In CoNLL-U the tag goes into the column that the tagger learnt, and the confidence into the
-    last column.
+    last column. With --risk the tags of a sentence that is not answered are '_'.
 
     \b
     Examples:
@@ -294,10 +312,11 @@ def predict(
         _options.check_apart(output, [str(model), *files])
         _options.check_lines(output, "--output")
     tagger = model_in(model, "tagger", jobs=jobs)
+    how = Decisions(risk).keywords(tagger, model)
     n_bad, between = 0, ""
     with prediction_bar(output, quiet=quiet) as progress:
         batches = begun(
-            predict_tags(tagger, files, confidence=confidence, progress=progress, **reading)
+            predict_tags(tagger, files, confidence=confidence, progress=progress, **how, **reading)
         )
         with opened(output) as out:
             for batch in batches:

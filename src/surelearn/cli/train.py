@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _labels, _options, _training
+from surelearn.cli._decisions import Promise, promise_in_words, told
 from surelearn.cli._options import GROUPS, ROWS, Files, reads, takes
 from surelearn.cli._tables import (
     TableOptions,
@@ -66,6 +67,7 @@ _TRIED = 20_000
 
 
 @takes("run", Run)
+@takes("promise", Promise)
 @takes("tables", TableOptions)
 @reads(ROWS | GROUPS)
 def train(
@@ -92,6 +94,7 @@ def train(
     ] = False,
     thresholds: Thresholds = None,
     tune: Tune = False,
+    promise: Promise,
     run: Run,
 ) -> None:
     """Train a classifier, or a ranker, on files of any size or on a stream.
@@ -109,6 +112,7 @@ def train(
       cat stream.jsonl | surelearn train - -o live.sure --resume
       surelearn train --rank clicks.svm -o clicks.sure
       surelearn train news.jsonl --label topics -o news.sure --thresholds kept.jsonl
+      surelearn train reviews.jsonl -o reviews.sure --risk 0.05
     """
     begin = time.monotonic()
     reading |= {} if n_features is None else {"n_features": n_features}
@@ -118,6 +122,8 @@ def train(
     )  # fmt: skip
     how: dict[str, Any] = {"quiet": run.quiet, "every": run.checkpoint_every, "passes": passes}
     how |= {} if calibrate is None else {"calibrate": calibrate}
+    how |= promise.keywords
+    promise.check(resume=run.resume, tune=tune, thresholds=thresholds)
     with _training.writing(output, files) as checkpoint:
         going_on = run.resume and output.exists()
         _check_tuned(tune=tune, rule=rule, resumed=output if going_on else None)
@@ -128,7 +134,7 @@ def train(
         )
         _options.check_takes(
             model, reading, bigrams=bigrams, idf=idf is not None, balanced=balanced,
-            calibrate=calibrate is not None, thresholds=thresholds, tune=tune,
+            calibrate=calibrate is not None, thresholds=thresholds, tune=tune, novel=promise.novel,
         )  # fmt: skip
         _set(model, asked, output if going_on else None)
         if tune:
@@ -139,9 +145,12 @@ def train(
         chosen = {} if kept is None else _thresholds(model, output, kept)
         report = _training.report(model, output, learnt, begin)
         report |= _columns(model, ignored) | chosen | model.task.learnt(model, before)
+        report |= {} if promise.risk is None else {"promise": told(model)}
     said = columns_in_words(report, model) + _in_words(report, files, model, resumed=going_on)
     if chosen:
         said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
+    if "promise" in report:
+        said += f"\n{promise_in_words(report['promise'], model.task)}"
     _options.say(report, said, as_json=run.as_json)
 
 

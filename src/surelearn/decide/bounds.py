@@ -11,19 +11,33 @@ Array = NDArray[np.float64]
 
 #: The largest bet, as a share of the one that could lose everything.
 _BOLDEST = 0.75
+#: What a computed bound may exceed a risk by that it is equal to.
+_ROUNDING = 1e-12
 #: Steps of a bisection: the bound is found to 1e-9.
 _STEPS = 30
 
 
-def fewest_rows(risk: float, delta: float) -> int:
+def fewest_rows(risk: float, delta: float, *, binary: bool = True) -> int:
     r"""The fewest rows that can show a risk: those that do so without any loss.
 
     .. math:: n = \lceil \log \delta / \log(1 - risk) \rceil
 
-    >>> fewest_rows(0.05, 0.1), fewest_rows(0.001, 0.1)
-    (45, 2302)
+    if losses are 0 or 1; more are needed to bet against losses that are shares.
+
+    >>> fewest_rows(0.05, 0.1), fewest_rows(0.001, 0.1), fewest_rows(0.05, 0.1, binary=False)
+    (45, 2302, 60)
     """
-    return max(1, math.ceil(math.log(delta) / math.log1p(-risk) - 1e-9))
+    least = max(1, math.ceil(math.log(delta) / math.log1p(-risk) - 1e-9))
+    if binary:
+        return least
+    most = least
+    while not bets_against(np.zeros(most), risk, delta):
+        least, most = most, 2 * most
+    while least < most:
+        middle = (least + most) // 2
+        shown = bets_against(np.zeros(middle), risk, delta)
+        least, most = (least, middle) if shown else (middle + 1, most)
+    return least
 
 
 def binomial_upper_bound(errors: int, n: int, delta: float) -> float:
@@ -53,7 +67,7 @@ def mean_upper_bound(losses: Array, delta: float, *, binary: bool) -> float:
     delta : float
     binary : bool
         Whether all losses that can occur are 0 or 1: then it is `binomial_upper_bound`, else the
-        smallest mean that `bets_against` refutes.
+        smallest mean above that of the sample that `bets_against` refutes.
     """
     if binary:
         return binomial_upper_bound(round(float(losses.sum())), len(losses), delta)
@@ -69,7 +83,7 @@ def shows(losses: Array, risk: float, delta: float, *, binary: bool) -> bool:
     """Whether losses show that their mean is at most `risk`, wrongly with probability `delta`."""
     if binary:
         errors = round(float(losses.sum()))
-        return binomial_upper_bound(errors, len(losses), delta) <= risk
+        return binomial_upper_bound(errors, len(losses), delta) <= risk * (1 + _ROUNDING)
     return bets_against(losses, risk, delta)
 
 

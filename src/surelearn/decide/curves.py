@@ -21,12 +21,15 @@ class RiskCoverage:
     risk : ndarray of shape (n,)
         The mean loss among them. Records of equal sureness are answered together: each of them has
         the risk of all.
+    least : ndarray of shape (n,)
+        The least possible risk: if the sureness told right answers from wrong ones.
     area : float
         The mean of `risk`: the expected loss of an answer if the coverage is drawn at random.
     """
 
     coverage: Array
     risk: Array
+    least: Array
 
     @property
     def area(self) -> float:
@@ -61,11 +64,12 @@ def risk_coverage(sureness: Array, loss: Array) -> RiskCoverage:
     """
     order = np.argsort(-sureness, kind="stable")
     ordered, n = sureness[order], len(order)
-    risk = np.cumsum(loss[order]) / np.arange(1, n + 1)
+    counts = np.arange(1, n + 1)
+    risk, least = np.cumsum(loss[order]) / counts, np.cumsum(np.sort(loss)) / counts
     # Ties end where the next smaller sureness begins.
-    ends = np.append(np.flatnonzero(np.diff(ordered)), n - 1)
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), n - 1)
     risk = risk[ends[np.searchsorted(ends, np.arange(n))]]
-    return RiskCoverage(np.arange(1, n + 1) / n, risk)
+    return RiskCoverage(counts / n, risk, least)
 
 
 def compare_areas(
@@ -91,9 +95,29 @@ def compare_areas(
     """
     random, n = np.random.default_rng(seed), len(one[0])
     difference = risk_coverage(*one).area - risk_coverage(*other).area
+    first, second = _Resampled(*one), _Resampled(*other)
     drawn = np.empty(n_draws)
     for b in range(n_draws):
-        rows = random.integers(0, n, n)
-        areas = [risk_coverage(k[rows], loss[rows]).area for k, loss in (one, other)]
-        drawn[b] = areas[0] - areas[1]
+        times = np.bincount(random.integers(0, n, n), minlength=n)
+        drawn[b] = first.area(times) - second.area(times)
     return difference, float(drawn.std(ddof=1))
+
+
+class _Resampled:
+    """Records sorted once, for the areas of many samples of them."""
+
+    def __init__(self, sureness: Array, loss: Array) -> None:
+        self._order = np.argsort(-sureness, kind="stable")
+        ordered = sureness[self._order]
+        self._begins = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+        self._loss = np.asarray(loss, dtype=np.float64)[self._order]
+
+    def area(self, times: NDArray[np.int64]) -> float:
+        """The area of the sample that has each record so many times."""
+        own = times[self._order].astype(np.float64)
+        lost = own * self._loss
+        if len(self._begins) < len(own):  # records of equal sureness are answered together
+            own, lost = np.add.reduceat(own, self._begins), np.add.reduceat(lost, self._begins)
+        # Before the first record of the sample nothing is answered, and nothing is lost.
+        answered = np.maximum(np.cumsum(own), 1.0)
+        return float(own @ (np.cumsum(lost) / answered) / len(times))

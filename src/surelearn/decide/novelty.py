@@ -9,6 +9,29 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+#: Scores of novelty and their power of the variance, the default first.
+NOVELTY_SCORES = {"deviations": 0.5, "precision": 1.0}
+
+
+def novelty_of(mean: Array, variance: Array, score: str) -> Array:
+    r"""How new records are, from the moments of their best label's score.
+
+    .. math:: -m / v^p, \qquad p = \tfrac12 \text{ for "deviations"}, \quad
+        p = 1 \text{ for "precision"}
+
+    What the model has met makes m large and v small. With p = 1/2 it is the number of standard
+    deviations of the score above 0, which does not depend on the scale of rows. With p = 1 the
+    variance counts more, which finds more where rows have about the same length.
+
+    Examples
+    --------
+    >>> novelty_of(np.array([2.0, 2.0, -1.0]), np.array([0.25, 1.0, 1.0]), "deviations")
+    array([-4., -2.,  1.])
+    """
+    power = np.where(variance > 0, variance, 1.0) ** NOVELTY_SCORES[score]
+    known = np.where(mean > 0, mean / power, mean)
+    return np.asarray(np.where(variance > 0, -known, 0.0))
+
 
 class Novelty(NamedTuple):
     """The novelty of kept-back records.
@@ -17,16 +40,20 @@ class Novelty(NamedTuple):
     ----------
     values : ndarray of shape (n,)
         Ascending.
+    score : str
+        One of `NOVELTY_SCORES`.
     """
 
     values: Array
+    score: str = "deviations"
 
     @classmethod
-    def of(cls, values: Array) -> Novelty:
-        return cls(np.sort(values))
+    def of(cls, values: Array, score: str = "deviations") -> Novelty:
+        """Novelty in any order."""
+        return cls(np.sort(values), score)
 
     def p_value(self, novelty: Array) -> Array:
-        r"""The conformal p-value: a known record has at most p with probability p, on average.
+        r"""The conformal p-value: that of a known record is at most p with probability p or less.
 
         .. math:: p = \frac{1 + \#\{i : v_i \ge v\}}{n + 1}
 

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.decide.bounds import mean_upper_bound, shows
+from surelearn.decide.bounds import fewest_rows, mean_upper_bound, shows
 
 Array = NDArray[np.float64]
 
 #: The most thresholds that are tried.
 _THRESHOLDS = 200
 #: One row in so many, and so many at most, choose the score and the thresholds.
-_CHOOSING, _MOST_CHOOSING = 4, 5000
+_CHOOSING, _MOST_CHOOSING = 5, 2000
 
 
 class Selection(NamedTuple):
@@ -30,6 +30,7 @@ class Selection(NamedTuple):
     loss: Array
 
     def take(self, rows: NDArray[np.int64]) -> Selection:
+        """What is said of some rows."""
         return Selection(self.sureness[rows], self.loss[rows])
 
 
@@ -41,7 +42,8 @@ class Certified(NamedTuple):
     threshold : float
         Answer where the sureness is at least that large; infinite: never.
     bound : float
-        The upper bound of the risk among the answered ones.
+        The upper bound of the risk among the answered ones, for this threshold alone: at most the
+        risk that was asked for, which is what is promised.
     coverage : float
         The share of the certifying rows that is answered.
     n : int
@@ -70,16 +72,18 @@ def split(n: int, least: int, random: np.random.Generator) -> tuple[NDArray[np.i
 
 
 def select(
-    choosing: Selection, certifying: Selection, *, risk: float, delta: float, binary: bool
+    choosing: Array, certifying: Selection, *, risk: float, delta: float, binary: bool
 ) -> Certified | None:
     """The loosest threshold that is certified, or None if none is.
 
     Parameters
     ----------
-    choosing, certifying : Selection
-        Disjoint parts of a simple random sample; the rows of the second are in random order.
+    choosing : ndarray
+        The sureness of other rows: thresholds are taken from it.
+    certifying : Selection
+        A simple random sample, in random order.
     risk, delta : float
-        The mean loss among the answered rows is at most `risk`, but with probability `delta`.
+        The mean loss among the answered rows is at most `risk`, except with probability `delta`.
     binary : bool
         Whether losses are 0 or 1.
 
@@ -90,7 +94,8 @@ def select(
     """
     sureness, loss = certifying
     best = None
-    for threshold in _sequence(choosing, len(sureness), delta):
+    least = fewest_rows(risk, delta, binary=binary)
+    for threshold in _sequence(choosing, len(sureness), least):
         answered = sureness >= threshold
         if not answered.any() or not shows(loss[answered], risk, delta, binary=binary):
             break
@@ -102,20 +107,15 @@ def select(
     return Certified(best, bound, float(answered.mean()), len(sureness))
 
 
-def _sequence(choosing: Selection, n: int, delta: float) -> Array:
-    """Thresholds from strict to loose; the first is where the bound is expected to be smallest.
+def _sequence(sureness: Array, n: int, least: int) -> Array:
+    """Thresholds from strict to loose for n rows, given the sureness of others.
 
-    A stricter one answers too few rows to show anything, and one early loss would end the sequence.
+    The first is expected to answer three times the fewest rows that can show the risk, but not more
+    than half of all, nor less than twice the fewest: a stricter one hardly passes, and one early
+    loss would end the sequence. The last one answers all rows.
     """
-    sureness, loss = choosing
-    if not len(sureness):
-        return np.array([-np.inf])
-    order = np.argsort(-sureness, kind="stable")
-    ends = np.unique(np.linspace(1, len(order), min(len(order), _THRESHOLDS)).astype(np.int64))
-    thresholds = sureness[order][ends - 1]
-    # Of the answered rows that choose, as if half a row more had been lost.
-    rate = (np.cumsum(loss[order])[ends - 1] + 0.5) / (ends + 1.0)
-    expected = n * ends / len(order)
-    log = math.log(1 / delta)
-    bound = rate + np.sqrt(2 * log * rate * (1 - rate) / expected) + log / expected
-    return np.append(thresholds[int(np.argmin(bound)) :], -np.inf)
+    ordered = np.sort(sureness)[::-1]
+    share = max(2 * least, min(3 * least, n / 2)) / max(1, n)
+    first = min(len(ordered), max(0, math.ceil(share * len(ordered)) - 1))
+    ends = np.unique(np.linspace(first, len(ordered), _THRESHOLDS).astype(np.int64))
+    return np.append(ordered, -np.inf)[ends]

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn.decide.bounds import fewest_rows
+
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -26,7 +28,8 @@ def nonconformity(p: Array, score: str) -> Array:
     r"""How badly each label fits each item, from the labels' probabilities.
 
     ``"least-ambiguous"`` is :math:`1 - p_y` (Sadinle, Lei & Wasserman 2019). ``"adaptive"`` is the
-    probability of all labels that are at least as probable (APS; Romano, Sesia & Candes 2020).
+    probability of all labels up to this one, most probable first (APS; Romano, Sesia & Candes
+    2020).
     ``"regularised"`` adds 0.05 for each label beyond the second (RAPS; Angelopoulos, Bates, Malik &
     Jordan 2021).
 
@@ -124,20 +127,26 @@ class SetEvidence(NamedTuple):
 
     @classmethod
     def of(cls, score: str, right: Right, scores: Array, *, binary: bool) -> SetEvidence:
+        """The evidence of some right labels, given the scores of all labels of all items."""
         values = right.values(scores)
         order = np.argsort(values, kind="stable")
         ordered = values[order], right.share[order], right.label[order]
         return cls(score, *ordered, right.n, binary)
 
     def threshold(self, coverage: float, delta: float | None) -> float:
-        r"""The largest non-conformity of labels in a set; infinite if there are too few records.
+        r"""The largest non-conformity of labels in a set.
 
         .. math:: \frac{\sum_i l_i(\lambda) + 1}{n + 1} \le 1 - coverage
 
         with :math:`l_i` the share of a record's parts that is missed. With one part for each record
         it is the :math:`\lceil (n + 1)\, coverage \rceil`-th smallest value. The promise holds on
         average over kept-back records; with `delta` it holds for all but a share `delta` of them,
-        by the binomial tail, or by betting where losses are shares.
+        by the binomial tail, or by the bound of Hoeffding and Bentkus where losses are shares.
+
+        Returns
+        -------
+        float
+            Infinite if there are too few records, or too many whose label is unknown.
 
         References
         ----------
@@ -145,40 +154,40 @@ class SetEvidence(NamedTuple):
         Conditional validity of inductive conformal predictors, proposition 2a. Bates et al. 2021,
         Distribution-free, risk-controlling prediction sets.
         """
-        missed = 1.0 - coverage
-        # What is lost in all if the sets end after each value, or before the first one.
-        lost = np.append(np.cumsum(self.share[::-1])[::-1], 0.0)
-        lost = np.maximum(lost, 0.0)
-        if delta is None:
-            allowed = (lost + 1.0) / (self.n + 1.0) <= missed + 1e-12
-        else:
-            allowed = np.array([self._shown(x, missed, delta) for x in lost])
-        first = int(np.argmax(allowed)) if allowed.any() else len(lost)
-        if first > len(self.values):
+        if not self.n:
             return math.inf
-        return -math.inf if first == 0 else float(self.values[first - 1])
+        # What is lost in all by sets that end before the first value, after it, and so on.
+        lost_beyond = np.append(np.cumsum(self.share[::-1])[::-1], 0.0)
+        missed = 1.0 - coverage
+        if delta is None:
+            holds = (lost_beyond + 1.0) / (self.n + 1.0) <= missed + 1e-12
+        else:
+            holds = np.array([self._shown(lost, missed, delta) for lost in lost_beyond])
+        if not holds.any():
+            return math.inf
+        n_within = int(np.argmax(holds))
+        return float(self.values[n_within - 1]) if n_within else -math.inf
 
     def _shown(self, lost: float, missed: float, delta: float) -> bool:
         """Whether a loss of so many records shows that the mean is at most `missed`."""
         if self.binary:
             from scipy.special import bdtr  # slow to import
 
-            return bool(bdtr(round(lost), self.n, missed) <= delta)
+            return bool(bdtr(round(lost), self.n, missed) <= delta * (1 + 1e-9))
         return _hoeffding_bentkus(lost / self.n, self.n, missed) <= delta
 
     def of_label(self, place: int) -> SetEvidence:
-        """The evidence of the records with one right label."""
+        """The evidence of the parts whose right label is this one, each a record of its own."""
         own = self.label == place
         n = int(np.count_nonzero(own))
-        kept = self.values[own], self.share[own], self.label[own]
-        return SetEvidence(self.score, *kept, n, self.binary)
+        return SetEvidence(self.score, self.values[own], np.ones(n), self.label[own], n, True)
 
-    def fewest(self, coverage: float, delta: float | None) -> int:
+    @staticmethod
+    def fewest(coverage: float, delta: float | None) -> int:
         """The fewest records that can show a coverage: none of them is missed then."""
-        missed = 1.0 - coverage
         if delta is None:
-            return math.ceil(1.0 / missed - 1.0 - 1e-9)
-        return max(1, math.ceil(math.log(delta) / math.log1p(-missed) - 1e-9))
+            return math.ceil(1.0 / (1.0 - coverage) - 1.0 - 1e-9)
+        return fewest_rows(1.0 - coverage, delta)
 
 
 def _hoeffding_bentkus(mean: float, n: int, risk: float) -> float:

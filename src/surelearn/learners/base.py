@@ -18,6 +18,7 @@ from surelearn.weights import Layout
 
 if TYPE_CHECKING:
     from surelearn.learners.task import Task
+    from surelearn.read import Batch
 
 
 class Fitted(Protocol):
@@ -170,6 +171,10 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     ) -> tuple[Any, Any, dict[str, Any]]:
         """Some of the labelled records, by their numbers, as they are given to `fit`."""
         return taken(X, numbers), taken(y, numbers), records
+
+    def _examples_of(self, batch: Batch) -> tuple[Any, Any, dict[str, Any]]:
+        """A batch of labelled records of a source, as they are given to `fit`."""
+        return batch.X, batch.y, {}
 
     def _shell(self) -> Self:
         """A shallow copy to check input on, so that a call that raises changes nothing."""

@@ -131,7 +131,7 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         ConvergenceWarning
             If `max_iter` iterations do not reach `tol`. The model is kept.
         """
-        if risk is not None:
+        if risk is not None or novel is not None:
             how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
             return fit_certified(self, X, y, sample_weight, **how)
         settings, shell = self._settings_for(), self._blank()

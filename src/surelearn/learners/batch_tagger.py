@@ -15,7 +15,7 @@ from surelearn import _check, _core
 from surelearn.learners.answers.tagger import Tagger
 from surelearn.learners.base import put_model, settings_of
 from surelearn.learners.batch import NOISE, BatchEstimator, Cells
-from surelearn.learners.deciding import fit_certified
+from surelearn.learners.deciding import Wanted, certify, fit_certified
 from surelearn.learners.labels import as_labels
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.snapshot import recast
@@ -117,6 +117,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         *,
         resume: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        risk: Any = None,
+        delta: float = 0.1,
         **reading: Any,
     ) -> Self:
         """`fit` on all sentences of files, which are held in memory.
@@ -130,6 +132,8 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
             then those that were read before.
         progress : function, optional
             Called with a `solvers.Progress` (iteration, value, gap, seconds) as the solver goes on.
+        risk, delta : optional
+            As in `fit`. Not with ``resume=True``, which may have learnt any sentence.
         **reading
             Keywords of `read.sentences`: columns, label, ...
 
@@ -139,18 +143,25 @@ class BatchTagger(Tagger, BatchEstimator[SequenceModel]):
         """
         _check.callback("progress", progress)
         goes_on = _check.flag("resume", resume) and not self._fresh
+        wanted = None if risk is None else Wanted.of(self, risk, delta, resume=resume)
         settings = self._settings_for(**{"warm_start": True} if goes_on else {})
         if progress is not None:
             settings = settings.but(report=progress)
         found = opened_sentences(source, reading, model=self if goes_on else None)
-        records = found.first(_ALL)
+        records, kept = found.first(_ALL), None
+        if wanted is not None:
+            numbers, rest = wanted.parts(self, np.arange(len(records)))
+            records, kept = records[rest], records[numbers]
         block = labelled(records, found)
         position = StreamPosition(
             tuple(found.names), found.columns, rows=block.size, n_bad=records.n_bad, ended=True
         )
         problem = self._posed(settings, block)
         del records, block  # the solver needs no words
-        return self._learn(settings, problem, partial(self._publish, position=position))
+        self._learn(settings, problem, partial(self._publish, position=position))
+        if wanted is not None and kept is not None:
+            certify(self, wanted, kept.X, kept.y)
+        return self
 
     def _publish(self, model: SequenceModel, position: StreamPosition | None) -> None:
         """Take a new model, and forget what belonged to the one before."""

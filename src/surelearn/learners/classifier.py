@@ -264,7 +264,7 @@ class SureClassifier(RowLearner):
         self
             On an error the model is as it was before the call.
         """
-        if risk is not None:
+        if risk is not None or novel is not None:
             how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
             return fit_certified(self, X, y, sample_weight, **how, calibrate=calibrate)
         shell = self._trained(X, y, sample_weight, calibrate=calibrate)

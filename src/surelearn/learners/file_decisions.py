@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
-from surelearn.decide import SET_SCORES, Certified, Novelty, SetEvidence
-from surelearn.learners.base import Estimator
+from surelearn.decide import NOVELTY_SCORES, SET_SCORES, Certified, Novelty, SetEvidence
+from surelearn.learners.base import Estimator, require_variances
 from surelearn.learners.deciding import SURENESS, Abstention, decisions_of, put_decisions
 
 Array = NDArray[np.float64]
@@ -38,6 +38,7 @@ def decisions_out(estimator: Estimator[Any]) -> tuple[dict[str, Any], files.Tens
         settings["sets"] = {"score": own.score, "n": own.n, "binary": own.binary}
         tensors |= dict(zip(_SETS, (own.values, own.share, own.label), strict=True))
     if found.novelty is not None:
+        settings["novelty"] = {"score": found.novelty.score}
         tensors[_NOVELTY] = found.novelty.values
     return ({"decisions": settings} if settings else {}), tensors
 
@@ -48,23 +49,31 @@ def put_file_decisions(
     """Give an estimator the decisions of a file, checked."""
     parts: dict[str, Any] = {}
     if fields.has("decisions"):
+        _check_variances(estimator, fields.where)
         inner = fields.inner("decisions")
         if inner.has("abstention"):
             parts["abstention"] = _abstention_in(estimator, inner.inner("abstention"), tensors)
         if inner.has("sets"):
             parts["sets"] = _sets_in(estimator, inner.inner("sets"), tensors)
-    if _NOVELTY in tensors:
-        parts["novelty"] = _novelty_in(_NOVELTY, tensors)
+        if inner.has("novelty"):
+            parts["novelty"] = _novelty_in(inner.inner("novelty"), _NOVELTY, tensors)
     if parts:
         put_decisions(estimator, **parts)
+
+
+def _check_variances(estimator: Estimator[Any], where: str) -> None:
+    try:
+        require_variances(estimator)
+    except AttributeError as error:
+        raise FormatError(f"{where}: decisions need variances: {error}") from None
 
 
 def _abstention_out(own: Abstention) -> dict[str, Any]:
     risks = own.risk.items() if isinstance(own.risk, dict) else [(None, own.risk)]
     rules = [_rule_out(label, risk, own.rules[label]) for label, risk in risks]
     found = {"delta": own.delta, "sureness": own.sureness, "rules": rules}
-    if own.novel is not None:
-        found["novel"] = own.novel
+    if own.known is not None:
+        found |= {"novel": own.novel, "score": own.known.score}
     if own.cost is not None:
         found["cost"] = own.cost.tolist()
     return found
@@ -88,9 +97,11 @@ def _abstention_in(
     for plain in fields.list("rules"):
         rule = files.Fields(plain, f"{fields.where}: rules")
         label = plain.get("label")
-        if label is not None and label not in estimator.classes_.tolist():
+        if label is not None and label not in _classes(estimator):
             raise FormatError(f"{rule.where}: label must be one of the model, got {label!r:.60}.")
-        risks[label] = _share(rule, "risk")
+        if label in rules:
+            raise FormatError(f"{rule.where}: label must differ in each, got {label!r:.60} again.")
+        risks[label] = _inner_share(rule, "risk")
         threshold = rule.number("threshold") if rule.has("threshold") else -math.inf
         bound, coverage = _share(rule, "bound"), _share(rule, "coverage")
         rules[label] = Certified(threshold, bound, coverage, rule.integer("n", low=1))
@@ -98,11 +109,18 @@ def _abstention_in(
         raise FormatError(f"{fields.where}: rules must be one for all labels, or one a label.")
     novel = known = None
     if fields.has("novel"):
-        novel, known = _share(fields, "novel"), _novelty_in(_KNOWN, tensors)
+        novel, known = _inner_share(fields, "novel"), _novelty_in(fields, _KNOWN, tensors)
     cost = _cost_in(estimator, fields)
     risk: Any = risks.get(None, risks)
     sureness = fields.text("sureness", SURENESS)
-    return Abstention(risk, _share(fields, "delta"), sureness, rules, novel, known, cost)
+    delta = _inner_share(fields, "delta")
+    return Abstention(risk, delta, sureness, rules, novel, known, cost)
+
+
+def _classes(estimator: Estimator[Any]) -> list[Any]:
+    """The labels of the model; a ranker has none."""
+    found: list[Any] = getattr(estimator, "classes_", np.zeros(0)).tolist()
+    return found
 
 
 def _share(fields: files.Fields, name: str) -> float:
@@ -113,10 +131,18 @@ def _share(fields: files.Fields, name: str) -> float:
     return value
 
 
+def _inner_share(fields: files.Fields, name: str) -> float:
+    """A number between 0 and 1."""
+    value = _share(fields, name)
+    if value in (0.0, 1.0):
+        raise FormatError(f"{fields.where}: {name} must be in (0, 1), got {value}.")
+    return value
+
+
 def _cost_in(estimator: Estimator[Any], fields: files.Fields) -> Array | None:
     if not fields.has("cost"):
         return None
-    K, cost = len(estimator.classes_), _check.numbers("cost", fields.list("cost"))
+    K, cost = len(_classes(estimator)), _check.numbers("cost", fields.list("cost"))
     if cost.shape not in ((K, K), (K, K + 1)):
         raise FormatError(f"{fields.where}: cost must fit the classes, got shape {cost.shape}.")
     return cost
@@ -135,13 +161,20 @@ def _sets_in(
         raise ValueError(f"{_SETS[2]} must have the place of a label for each value.")
     n = fields.integer("n", low=1, high=2**53)
     score = fields.text("score", SET_SCORES)
-    return SetEvidence(score, values, share, label, n, fields.flag("binary"))
+    binary = fields.flag("binary")
+    if n != len(values) if binary else share.sum() > n * (1 + 1e-9):
+        raise FormatError(f"{fields.where}: n must fit the tensors, got {n}.")
+    if binary and (share != 1).any():
+        raise FormatError(f"{fields.where}: binary must be false where shares are below 1.")
+    if _classes(estimator) and (label >= len(_classes(estimator))).any():
+        raise FormatError(f"{fields.where}: labels must be among those of the model.")
+    return SetEvidence(score, values, share, label, n, binary)
 
 
-def _novelty_in(name: str, tensors: files.Tensors) -> Novelty:
+def _novelty_in(fields: files.Fields, name: str, tensors: files.Tensors) -> Novelty:
     values = np.ascontiguousarray(tensors[name])
     _ascending(name, values)
-    return Novelty(values)
+    return Novelty(values, fields.text("score", list(NOVELTY_SCORES)))
 
 
 def _ascending(name: str, values: NDArray[Any]) -> None:

@@ -200,7 +200,7 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
         self
             On an error the model is as it was before the call.
         """
-        if risk is not None:
+        if risk is not None or novel is not None:
             how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
             return fit_certified(self, X, y, sample_weight, **how)
         settings, shell = self._settings_for(), self._shell()

@@ -9,6 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from surelearn import _check, rules
 from surelearn.learners.base import Estimator, Fitted, settings_of
 from surelearn.learners.checks import random_numbers
+from surelearn.learners.deciding import Wanted, certify_stream
 from surelearn.learners.labels import as_labels
-from surelearn.read import Source
+from surelearn.read import Source, Withheld
 from surelearn.training.checkpoint import Checkpoint
 from surelearn.training.passes import random_orders, reports, run
 from surelearn.training.position import StreamPosition
@@ -244,6 +246,9 @@ class Streamed(Online[M]):
         checkpoint_every: int | str = "60s",
         cache_bytes: int = 2**34,
         progress: Callable[[StreamProgress], None] | None = None,
+        risk: Any = None,
+        delta: float = 0.1,
+        novel: float | None = None,
         **reading: Any,
     ) -> Self:
         """Train on files or a stream that need not fit in memory.
@@ -285,6 +290,14 @@ class Streamed(Online[M]):
             training with an error if it is read again.
         progress : function, optional
             Called with a `StreamProgress` after each block.
+        risk, delta, novel : optional
+            Keep a fifth of the records back, at random, and of large sources about 20,000, to
+            certify after training that at most a share `risk` of the answers of ``predict(X,
+            abstain=True)`` is wrong; see `choose_abstention`. No pass learns these records, and
+            `predict_set` uses them as well. They are held in memory. If no threshold is certified,
+            a warning says why, and the model is kept. A checkpoint from before the end, such as
+            after Ctrl-C, holds a model without a promise; `resume` then reads all records that are
+            left. Not with ``resume=True``: call `choose_abstention` with other records.
         **reading
             For classifiers also ``calibrate=True``: whether to fit `temperature_` on the way. Each
             block keeps back every tenth row of its second half, but never all rows of a class,
@@ -311,6 +324,9 @@ class Streamed(Online[M]):
         """
         _check.callback("progress", progress)
         goes_on = _check.flag("resume", resume) and not self._fresh
+        wanted = None
+        if risk is not None or novel is not None:
+            wanted = Wanted.of(self, risk, delta, novel, resume=resume)
         training = self._training(reading)
         found = self._opened(source, reading, goes_on=goes_on)
         if passes is None:
@@ -331,11 +347,15 @@ class Streamed(Online[M]):
         if checkpoint is not None:
             self._check_saveable()
         writes = Checkpoint(self, checkpoint, checkpoint_every)
+        finish = None
+        if wanted is not None:
+            found = Withheld(found, options.seed)
+            finish = partial(certify_stream, self, wanted, found)
         trainable = self._trainable(settings, declared, goes_on=goes_on)
         learner = self._learner(trainable, options, found.name)
         trainer = StreamTrainer(learner, found, options, self._show_position)
         self._keep_back(trainable, trainer.position)
-        train(trainer, writes)
+        train(trainer, writes, finish)
         if not goes_on:
             self._warn_of_stream(trainable)
         return self

@@ -200,7 +200,8 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         """
         if risk is not None:
             records = {"group": group, "qid": qid}
-            _check.left_alone("cost", cost, None, where="with risk", use="y, the relevance")
+            if cost is not None:
+                raise ValueError("cost must be None with risk. Use y, the relevance.")
             return fit_certified(self, X, y, sample_weight, risk=risk, delta=delta, records=records)
         settings, shell = self._settings_for(), self._shell()
         labels = GroupLabels(y, cost, group, qid, sample_weight)
@@ -265,6 +266,10 @@ class SureRanker(RankerAnswers, Streamed[RankModel]):
         bounds = _check.grouped(_check.group_bounds(**records, n_rows=super()._n_records(y)))
         rows = np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in numbers])
         return *super()._picked(X, y, rows)[:2], {"group": np.diff(bounds)[numbers]}
+
+    def _examples_of(self, batch: Any) -> tuple[Any, Any, dict[str, Any]]:
+        good = batch.relevance if batch.cost is None else batch.cost.max() - batch.cost
+        return batch.X, good, {"group": batch.sizes}
 
     # ------------------------------------------------------------------- merging
 

@@ -161,11 +161,13 @@ class RowLearner(Linear, Streamed[RowModel]):
         self._thresholds = dict(zip(asked.model.classes.tolist(), chosen, strict=True))
         return self
 
-    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[Any]:
+    def _places(
+        self, model: ScoredModel, y: Any, n_rows: int, *, known: bool = True
+    ) -> NDArray[Any]:
         """The position of each label; of many labels, whether each row has each that is known."""
         labels = self._known_labels(y)
         if not model.many_labels:
-            return super()._places(model, labels.y, n_rows)
+            return super()._places(model, labels.y, n_rows, known=known)
         _check.one_label_a_row(labels.n_rows, n_rows, many=True)
         _check.one_kind(model.classes, labels.values)
         return indicator(labels, model.classes)

@@ -216,8 +216,11 @@ class Scorer:
         p = self._of_moments(mean, spread)
         return Scored(found.best, p, found.sureness)
 
-    def judged(self, rows: Any) -> tuple[NDArray[np.int64], Array]:
-        """The position of each row's class, and the probability of every class."""
+    def judged(self, rows: Any, means: Array | None = None) -> tuple[NDArray[np.int64], Array]:
+        """The position of each row's class, and the probability of every class.
+
+        `means` are those of `margin` if they are known.
+        """
         best, p, _ = self.score(rows)
         assert p is not None
         return best, p
@@ -332,8 +335,10 @@ class MeanScorer(Scorer):
     def probabilities(self, rows: Any, *, log: bool = False) -> Array:
         return self._soft(self.class_scores(rows), self.softness, log=log)
 
-    def judged(self, rows: Any) -> tuple[NDArray[np.int64], Array]:
-        scores = self.class_scores(rows)
+    def judged(self, rows: Any, means: Array | None = None) -> tuple[NDArray[np.int64], Array]:
+        if means is None or self.model.code is not None:
+            means = self.class_scores(rows)
+        scores = means.reshape(len(means), -1)
         best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
         return best, self._soft(scores, self.softness, log=False)
 

@@ -54,6 +54,16 @@ class Shown(NamedTuple):
     everything: bool = False  # also the order and the scores of all candidates
 
 
+class Levels(NamedTuple):
+    """At which levels decisions are judged."""
+
+    risk: float | None = None  # the coverage is told at which the answers lose as much
+    coverage: float = 0.95  # of sets
+
+
+LEVELS = Levels()
+
+
 class Task(ABC):
     """What a kind of learner says of itself. A task has no state: one serves all its estimators."""
 
@@ -175,7 +185,15 @@ class Task(ABC):
         raise TypeError(f"model must be one that predicts from files, got {model!r}.")
 
     def evaluated(
-        self, model: Any, X: Any, y: Any, *, rival: Any, progress: Progress, **how: Any
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        rival: Any,
+        progress: Progress,
+        levels: Levels = LEVELS,
+        **how: Any,
     ) -> Any:
         """The scores of a model on labelled records, in memory or from a source."""
         raise TypeError(f"model must be one that evaluate takes, got {model!r}. Use its score.")

@@ -9,6 +9,7 @@ from surelearn.plot._ellipse import EllipseDisplay
 from surelearn.plot._explanation import ExplanationDisplay
 from surelearn.plot._learning import LearningCurveDisplay
 from surelearn.plot._reliability import ReliabilityDisplay
+from surelearn.plot._risk_coverage import RiskCoverageDisplay
 from surelearn.plot._tuning import TuningDisplay
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "ExplanationDisplay",
     "LearningCurveDisplay",
     "ReliabilityDisplay",
+    "RiskCoverageDisplay",
     "TuningDisplay",
 ]

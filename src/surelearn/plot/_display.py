@@ -58,7 +58,7 @@ class Display(ABC):
         """
         return self._save(path, title=title)
 
-    def _plot(self, ax: Axes | None, title: str | None, **words: str) -> Self:
+    def _plot(self, ax: Axes | None, title: str | None, **words: Any) -> Self:
         need_matplotlib(f"{type(self).__name__}.plot")
         if ax is None:
             from matplotlib import pyplot

@@ -13,6 +13,7 @@ from surelearn.read._labels import Labels, spans_of
 from surelearn.read._remote import is_waiting
 from surelearn.read._sentences import is_known, sentences
 from surelearn.read._source import GROUP_FORMATS, batches, formats_by_extension
+from surelearn.read._withheld import Withheld
 
 __all__ = [
     "GROUP_FORMATS",
@@ -26,6 +27,7 @@ __all__ = [
     "Sentences",
     "Source",
     "Stamp",
+    "Withheld",
     "batches",
     "formats_by_extension",
     "groups",

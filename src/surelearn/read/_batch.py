@@ -88,7 +88,7 @@ class Batch:
         labels = None if self.labels is None else self.labels.take(rows)
         weight = None if self.weight is None else self.weight[rows]
         kept = {name: values[rows] for name, values in self.kept.items()}
-        return Batch(self.X[rows], labels, weight, self.n_bad, kept)
+        return Batch(_take_rows(self.X, rows), labels, weight, self.n_bad, kept)
 
     @property
     def is_labelled(self) -> bool:
@@ -156,9 +156,9 @@ class Sentences(Batch):
     written: Written | None = None
 
     def __getitem__(self, rows: Any) -> Sentences:
-        """The batch of a slice of the sentences."""
-        tags = None if self.tags is None else self.tags[rows]
-        return Sentences(self.X[rows], tags=tags, n_bad=self.n_bad)
+        """The batch of these sentences."""
+        tags = _take_rows(self.tags, rows)
+        return Sentences(_take_rows(self.X, rows), tags=tags, n_bad=self.n_bad)
 
     @property
     def is_labelled(self) -> bool:
@@ -260,8 +260,11 @@ class Groups(Batch):
 _OF_CANDIDATES = ("relevance", "cost", "names")
 
 
-def _take_rows(values: NDArray[Any] | None, places: Any) -> NDArray[Any] | None:
-    return None if values is None else values[places]
+def _take_rows(values: Any, places: Any) -> Any:
+    """Some of the values for each record, by numbers or a slice; None of None."""
+    if values is None or isinstance(places, slice) or hasattr(values, "shape"):
+        return None if values is None else values[places]
+    return values.take(places) if hasattr(values, "take") else [values[i] for i in places]
 
 
 class Block(Protocol):
@@ -333,7 +336,7 @@ class Source(ABC):
     """
 
     #: Whether files may get longer between two passes; those of tables have their size inside.
-    can_grow: ClassVar[bool] = False
+    can_grow: bool = False
 
     #: The function of `surelearn.read` that makes such sources.
     made_by: ClassVar[str] = "batches"
@@ -341,7 +344,7 @@ class Source(ABC):
     _columns: Named | None = None
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = list(parts)
+        self.parts = list(parts)
         #: Other settings of the reader, as keywords of `batches`.
         self.settings: dict[str, Any] = {}
         #: Whether records may have lists of labels; those of csv need a separator.
@@ -350,7 +353,7 @@ class Source(ABC):
     @property
     def names(self) -> list[str]:
         """Name of each file."""
-        return [part.name for part in self._parts]
+        return [part.name for part in self.parts]
 
     @property
     def name(self) -> str:
@@ -359,21 +362,21 @@ class Source(ABC):
 
     @property
     def n_bytes(self) -> int | None:
-        sizes = [part.size for part in self._parts]
+        sizes = [part.size for part in self.parts]
         return None if None in sizes else sum(filter(None, sizes))
 
     @property
     def can_restart(self) -> bool:
-        return all(part.can_restart for part in self._parts)
+        return all(part.can_restart for part in self.parts)
 
     @property
     def is_named(self) -> bool:
-        return all(part.is_named for part in self._parts)
+        return all(part.is_named for part in self.parts)
 
     @property
     def stamps(self) -> list[Stamp | None]:
         """The stamp of each file as it is now; None for what is no file."""
-        return [part.stamp for part in self._parts]
+        return [part.stamp for part in self.parts]
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -407,7 +410,7 @@ class Source(ABC):
 
     def cancel(self) -> None:
         """Wake a thread that waits for the next block of standard input or a pipe."""
-        for part in self._parts:
+        for part in self.parts:
             part.cancel()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -423,9 +426,10 @@ class Source(ABC):
                 break
         if not parts:
             raise _check.NoRecords(self.name)
-        return self._joined(parts)[:n]
+        return self.joined(parts)[:n]
 
-    def _joined(self, parts: Sequence[Batch]) -> Batch:
+    def joined(self, parts: Sequence[Batch]) -> Batch:
+        """Several batches of this source as one."""
         return joined(parts)
 
     def some_blocks(self) -> Iterator[Block]:

@@ -131,7 +131,7 @@ class GroupSource(LineSource):
 
     made_by = "groups"
 
-    def _joined(self, parts: Sequence[Batch]) -> Groups:
+    def joined(self, parts: Sequence[Batch]) -> Groups:
         return joined_groups(cast("Sequence[Groups]", parts))
 
 

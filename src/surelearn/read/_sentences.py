@@ -10,7 +10,7 @@ from typing import Any, Literal
 from surelearn import _check
 from surelearn._check import BadInput
 from surelearn.read import _options
-from surelearn.read._batch import Sentences, Source
+from surelearn.read._batch import Batch, Sentences, Source
 from surelearn.read._conll import FORMATS, NOT_READ, Conll, ConllU, Reader
 from surelearn.read._files import File, Stream, files_of, is_visible, one_format
 from surelearn.read._lines import LineSource, last_blank_line, whole_records
@@ -133,6 +133,12 @@ class SentenceSource(LineSource):
             if len(X) >= n:
                 break
         return Sentences(X[:n], n_bad=n_bad, tags=tags[:n] if labelled else None)
+
+    def joined(self, parts: Sequence[Batch]) -> Sentences:
+        tags = [batch.y for batch in parts if batch.y is not None]
+        X = [sentence for batch in parts for sentence in batch.X]
+        n_bad = sum(batch.n_bad for batch in parts)
+        return Sentences(X, n_bad=n_bad, tags=[own for some in tags for own in some] or None)
 
 
 def _whole_sentences(format: Conll | ConllU, stream: Stream) -> Iterator[bytes]:

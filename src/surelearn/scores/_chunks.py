@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surelearn import _check
+from surelearn.scores._decisions import DecisionScores
 from surelearn.scores._result import Scores
 from surelearn.table import Table
 
@@ -79,6 +80,9 @@ class ChunkScores:
         The same over all types.
     n_bad : int
         Number of sequences skipped because they could not be parsed.
+    decisions : DecisionScores or None
+        Risk against coverage, by sentence, and the promises and sets of the tagger, if it has any
+        or if a risk was asked for. A sum of scores has none.
     precision, recall, f1 : float
         Those of ``overall``.
     accuracy : float
@@ -96,6 +100,7 @@ class ChunkScores:
     n_right: int = 0
     by_type: Mapping[str, ChunkCounts] = field(default_factory=dict)
     n_bad: int = 0
+    decisions: DecisionScores | None = None
 
     @cached_property
     def overall(self) -> ChunkCounts:
@@ -147,6 +152,7 @@ class ChunkScores:
             **{name: getattr(self, name) for name in names},
             **self.overall._asdict(),
             "by_type": [row._asdict() for row in self.table()],
+            **({} if self.decisions is None else self.decisions.to_dict()),
         }
 
     def __str__(self) -> str:
@@ -159,7 +165,9 @@ class ChunkScores:
         ]
         for name in ("accuracy", "precision", "recall", "f1"):
             lines.append(f"{'F1' if name == 'f1' else name:<18} {getattr(self, name):.4f}")
-        return "\n".join([*lines, "", str(self.table())] if self.by_type else lines)
+        text = "\n".join([*lines, "", str(self.table())] if self.by_type else lines)
+        more = "" if self.decisions is None else f"\n\nDecisions by sentence:\n{self.decisions}"
+        return text + more
 
     __repr__ = __str__
 

@@ -12,6 +12,7 @@ from surelearn.table import word
 
 if TYPE_CHECKING:
     from surelearn.scores._comparison import Comparison
+    from surelearn.scores._decisions import DecisionScores
     from surelearn.scores._label_scores import LabelScores
     from surelearn.scores._result import Evaluation
 
@@ -60,12 +61,24 @@ def text(found: Evaluation) -> str:
 
 
 def html(found: Evaluation) -> str:
-    return _format(found, [found.scores._repr_html_(), _confusion(found)]).html()
+    return _format(found, [found.scores._repr_html_(), _confusion(found)], html=True).html()
 
 
-def _format(found: Evaluation, tables: list[str]) -> Looks:
+def _format(found: Evaluation, tables: list[str], *, html: bool = False) -> Looks:
     measured, noted = list(measures(found)), list(notes(found))
-    return Looks(headline(found), measured, noted, tables, found.comparison)
+    looks = Looks(headline(found), measured, noted, tables, found.comparison)
+    return with_decisions(looks, found.decisions, html=html)
+
+
+def with_decisions(looks: Looks, own: DecisionScores | None, *, html: bool) -> Looks:
+    """What is printed, with what is to be said of decisions."""
+    if own is None:
+        return looks
+    return looks._replace(
+        measures=[*looks.measures, *own.measures()],
+        notes=[*looks.notes, *own.notes()],
+        tables=[*looks.tables, *own.tables(html=html)],
+    )
 
 
 def _wrap(sentence: str) -> str:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.scores._comparison import Comparison, in_words, share_interval
-from surelearn.scores._format import Looks, many, rows_of, unknown
+from surelearn.scores._decisions import DecisionScores
+from surelearn.scores._format import Looks, many, rows_of, unknown, with_decisions
 from surelearn.scores._result import Counts, OfLabels, Scores
 from surelearn.table import Table
 
@@ -82,6 +83,9 @@ class LabelScores(OfLabels):
         McNemar's test against the rival, on rows with exactly the right labels.
     n_bad : int
         Number of rows skipped because they could not be parsed.
+    decisions : DecisionScores or None
+        Risk against coverage, where an answer is right if all labels of a row are, and the promises
+        and sets of the model; None without probabilities.
 
     Examples
     --------
@@ -104,6 +108,7 @@ class LabelScores(OfLabels):
     no_probabilities: str = ""
     comparison: Comparison | None = None
     n_bad: int = 0
+    decisions: DecisionScores | None = None
 
     @property
     def _counts(self) -> tuple[Counts, Counts, Counts]:
@@ -184,6 +189,8 @@ class LabelScores(OfLabels):
             if name in _ERRORS:
                 found[_ERRORS[name]] = getattr(self, _ERRORS[name])
         found["accuracy_interval"] = list(self.accuracy_interval)
+        if self.decisions is not None:
+            found |= self.decisions.to_dict()
         if self.no_probabilities:
             found["no_probabilities"] = self.no_probabilities
         found["scores"] = [row._asdict() for row in self.scores]
@@ -201,14 +208,15 @@ class LabelScores(OfLabels):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._format([self.scores._repr_html_()]).html()
+        return self._format([self.scores._repr_html_()], html=True).html()
 
-    def _format(self, tables: list[str]) -> Looks:
+    def _format(self, tables: list[str], *, html: bool = False) -> Looks:
         head = (
             f"{rows_of(self)}, {many(len(self.classes), 'label')}, "
             f"{self.support.sum() / self.n:.2f} a row"
         )
-        return Looks(head, list(self._measures()), list(self._notes()), tables, self.comparison)
+        looks = Looks(head, list(self._measures()), list(self._notes()), tables, self.comparison)
+        return with_decisions(looks, self.decisions, html=html)
 
     def _measures(self) -> Iterator[tuple[str, str]]:
         for name, shown in _MEASURES.items():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.scores._comparison import in_words, share_interval
+from surelearn.scores._decisions import DecisionScores
 
 Array = NDArray[np.float64]
 
@@ -47,6 +48,9 @@ class RankingScores:
         The standard error of each of the four means.
     accuracy_interval : tuple of two float
         The bounds of the accuracy by `share_interval`, at 95 %.
+    decisions : DecisionScores or None
+        Risk against coverage, by group, and the promises and sets of the ranker, if it has any or
+        if a risk was asked for; groups of equal worth count here. A sum of scores has none.
 
     References
     ----------
@@ -67,6 +71,7 @@ class RankingScores:
     n_bad: int = 0
     sums: tuple[float, ...] = (0.0,) * 4
     squares: tuple[float, ...] = (0.0,) * 4
+    decisions: DecisionScores | None = None
 
     @property
     def ndcg(self) -> float:
@@ -117,7 +122,9 @@ class RankingScores:
         """All scores as plain Python values that JSON can hold."""
         names = ("n", "n_skipped", "n_bad", "k", *_NAMES)
         errors = {name: _or_none(x) for name, x in self.standard_error.items()}
-        return {**{name: _or_none(getattr(self, name)) for name in names}, "standard_error": errors}
+        found = {name: _or_none(getattr(self, name)) for name in names}
+        more = {} if self.decisions is None else self.decisions.to_dict()
+        return {**found, "standard_error": errors, **more}
 
     def __str__(self) -> str:
         said = {"ndcg": f"NDCG@{self.k}", "map": "MAP", "accuracy": "first is right", "mrr": "MRR"}
@@ -130,6 +137,8 @@ class RankingScores:
             if name == "accuracy" and self.n:
                 shown = in_words(value, self.accuracy_interval)
             lines.append(f"{said[name]:<18} {shown}")
+        if self.decisions is not None:
+            lines += ["", "Decisions by group:", str(self.decisions)]
         return "\n".join(lines)
 
     __repr__ = __str__

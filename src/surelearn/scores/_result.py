@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from surelearn.probability import Reliability
 from surelearn.scores import _format
 from surelearn.scores._comparison import Comparison, share_interval
 from surelearn.table import Table, word
+
+if TYPE_CHECKING:
+    from surelearn.scores._decisions import DecisionScores
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -122,6 +125,8 @@ class Evaluation(OfLabels):
         McNemar's test against the rival.
     n_bad : int
         Number of rows skipped because they could not be parsed.
+    decisions : DecisionScores or None
+        Risk against coverage, and the promises and sets of the model; None without probabilities.
 
     References
     ----------
@@ -146,6 +151,7 @@ class Evaluation(OfLabels):
     no_probabilities: str = ""
     comparison: Comparison | None = None
     n_bad: int = 0
+    decisions: DecisionScores | None = None
 
     @cached_property
     def n(self) -> int:
@@ -233,6 +239,8 @@ class Evaluation(OfLabels):
                  "brier", "calibration_error")  # fmt: skip
         found = {name: getattr(self, name) for name in names}
         found["accuracy_interval"] = list(self.accuracy_interval)
+        if self.decisions is not None:
+            found |= self.decisions.to_dict()
         if self.no_probabilities:
             found["no_probabilities"] = self.no_probabilities
         found["scores"] = [row._asdict() for row in self.scores]

@@ -11,6 +11,7 @@ from surelearn import _check
 from surelearn.probability import Bins, entropy
 from surelearn.read import Labels
 from surelearn.scores._comparison import Comparison
+from surelearn.scores._decisions import DecisionScores
 from surelearn.scores._label_scores import LabelScores
 from surelearn.scores._result import Evaluation
 
@@ -127,7 +128,9 @@ class LabelTally:
         of_truth[rows, lines] = p[rows, lines]
         self._log_loss -= float(np.log(np.maximum(of_truth, LEAST)).sum())
 
-    def result(self, comparison: Comparison | None, n_bad: int) -> LabelScores:
+    def result(
+        self, comparison: Comparison | None, n_bad: int, decisions: DecisionScores | None = None
+    ) -> LabelScores:
         """The scores of all rows."""
         _check.some_judged(self.n, "row")
         labels, order = self._lines.in_order()
@@ -147,6 +150,7 @@ class LabelTally:
             no_probabilities=self._why_not,
             comparison=comparison,
             n_bad=n_bad,
+            decisions=decisions,
         )
 
 
@@ -197,7 +201,9 @@ class RowTally:
         # sum_z (p_z - [z = y])^2 = sum_z p_z^2 + 1 - 2 p_y, which holds for unknown labels as well.
         self._brier += float(np.square(p).sum() + (1.0 - 2.0 * of_truth).sum())
 
-    def result(self, comparison: Comparison | None, n_bad: int) -> Evaluation:
+    def result(
+        self, comparison: Comparison | None, n_bad: int, decisions: DecisionScores | None = None
+    ) -> Evaluation:
         """The scores of all rows."""
         _check.some_judged(self.n, "row")
         labels, order = self._lines.in_order()
@@ -215,4 +221,5 @@ class RowTally:
             no_probabilities=self._why_not,
             comparison=comparison,
             n_bad=n_bad,
+            decisions=decisions,
         )

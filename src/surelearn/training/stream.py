@@ -179,14 +179,18 @@ def located(source: str, position: StreamPosition) -> Iterator[None]:
         raise
 
 
-def train(trainer: StreamTrainer[Any], checkpoint: Checkpoint) -> None:
-    """Make all remaining passes over a source, and write the model at the end."""
+def train(
+    trainer: StreamTrainer[Any], checkpoint: Checkpoint, finish: Callable[[], None] | None = None
+) -> None:
+    """Make all remaining passes over a source, and `finish` and write the model at the end."""
     with checkpoint.claimed():
         try:
             with checkpoint.watching(), closing(trainer.steps(checkpoint.waiting)) as steps:
                 for rows in steps:
                     checkpoint.step(rows)
             trainer.check_end()
+            if finish is not None:
+                finish()
         except BaseException as error:
             if trainer.is_whole:  # a bad record, Ctrl-C: keep what was learnt so far
                 checkpoint.write()

@@ -220,11 +220,16 @@ n_problems)
         rows = self._rows(X)
         return asked.reliability(rows, self._places(asked.model, y, len(rows)), bins=bins)
 
-    def _places(self, model: ScoredModel, y: Any, n_rows: int) -> NDArray[Any]:
-        """The position of each label among the known classes."""
+    def _places(
+        self, model: ScoredModel, y: Any, n_rows: int, *, known: bool = True
+    ) -> NDArray[Any]:
+        """The position of each label among the known classes; others are refused, or -1."""
         labels = as_labels(y)
         _check.one_label_a_row(len(labels), n_rows)
         _check.one_kind(model.classes, labels)
+        if not known:
+            places = np.searchsorted(model.classes, labels).clip(max=len(model.classes) - 1)
+            return np.where(model.classes[places] == labels, places, -1)
         return _check.known_labels(labels, model.classes, n_rows, "y")
 
     def _calibrate(self, asked: Scorer, rows: Any, places: NDArray[Any]) -> None:
@@ -250,7 +255,7 @@ n_problems)
     def _view(self, X: Any, **records: Any) -> View:
         asked = self._scorer()
         rows = self._rows(X)
-        return RowView(asked, rows, lambda y: self._places(asked.model, y, len(rows)))
+        return RowView(asked, rows, lambda y: self._places(asked.model, y, len(rows), known=False))
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:

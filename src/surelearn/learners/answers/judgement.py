@@ -10,6 +10,8 @@ from scipy.sparse import issparse
 
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.many_labels import label_lists
+from surelearn.learners.answers.views import log_odds
+from surelearn.learners.deciding import DecisionOptions, Given, given
 
 Array = NDArray[np.float64]
 
@@ -21,6 +23,7 @@ class Judgement(NamedTuple):
     probabilities: Array | None  # of every class
     sureness: Array | None  # of many labels per row, that of the least sure one
     has: NDArray[np.bool_] | None = None  # whether each row has each of many labels
+    given: Given | None = None  # what is decided, if that was asked for
 
 
 def judge(estimator: Any, X: Any) -> Judgement:
@@ -44,6 +47,38 @@ def judge(estimator: Any, X: Any) -> Judgement:
         labels = label_lists(found.best, asked.model.classes)
         return Judgement(labels, found.probabilities, found.sureness, found.best)
     return Judgement(asked.model.classes[found.best], found.probabilities, found.sureness)
+
+
+def sureness_of(estimator: Any, judged: Judgement) -> Array | None:
+    """How sure a model is of each of its answers; None if it cannot tell.
+
+    It is the score that decisions take by default; for models of other libraries the odds of the
+    probability of the answer, which rank as it does, but are precise near 1 as well.
+    """
+    p = judged.probabilities
+    if p is None:
+        return None
+    if judged.has is not None:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.where(judged.has, p, 1.0 - p)).sum(axis=1))
+    places = np.searchsorted(np.asarray(estimator.classes_), judged.labels)
+    if isinstance(estimator, Probabilistic):
+        sure = log_odds(p, places)
+    else:
+        own, others = (np.arange(len(p)), places), p.copy()
+        others[own] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sure = np.asarray(np.log(p[own]) - np.log(others.sum(axis=1)))
+    return np.where(np.isnan(sure), -np.inf, sure)
+
+
+def judge_decided(estimator: Any, X: Any, *, options: DecisionOptions) -> Judgement:
+    """The same with what is decided, for an estimator of this package; None is no answer."""
+    found = given(estimator, X, options)
+    view, p = found.view, found.view.probabilities()
+    sureness = view.sureness("margin", found.answers)
+    has = found.answers if found.answers.ndim == 2 else None
+    return Judgement(found.shown, p, sureness, has, found)
 
 
 def many_labels(estimator: Any) -> bool:

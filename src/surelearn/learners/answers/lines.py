@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from surelearn.learners.task import json_number
 
 #: Keys that a line of output may have; a kept column of the same name gets a prefix.
-PREDICTED = ("label", "labels", "probability", "sureness", "probabilities")
+PREDICTED = (
+    "label", "labels", "probability", "sureness", "answered", "why", "set", "probabilities",
+)  # fmt: skip
 
 
 class Prediction(NamedTuple):
@@ -37,6 +39,13 @@ class Prediction(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of rows skipped because they could not be
         parsed.
+    answered : ndarray of bool of shape (n,) or None
+        Whether each row is answered; its label is None if not. None unless `abstain`, `cost` or
+        `novel` was asked for.
+    why : ndarray of str of shape (n,) or None
+        ``"sure"``, or why a row is not answered: ``"unsure"``, ``"novel"`` or ``"cost"``.
+    sets : list of tuples of labels or None
+        The set of labels of each row; None without `coverage`.
 
     Examples
     --------
@@ -55,6 +64,9 @@ class Prediction(NamedTuple):
     kept: NDArray[Any] | Mapping[str, NDArray[Any]] | None
     n_bytes: int
     n_bad: int
+    answered: NDArray[np.bool_] | None = None
+    why: NDArray[Any] | None = None
+    sets: list[tuple[Any, ...]] | None = None
 
     @property
     def n(self) -> int:
@@ -66,7 +78,7 @@ class Lines:
     """Predictions as lines of JSON; each label is turned into JSON only once."""
 
     def __init__(self, classes: NDArray[Any], proba: bool) -> None:
-        self._spelled = {label: _json(label) for label in classes.tolist()}
+        self._spelled = {None: "null"} | {label: _json(label) for label in classes.tolist()}
         self._places = {label: place for place, label in enumerate(classes.tolist())}
         self._proba = proba
 
@@ -81,6 +93,9 @@ class Lines:
             values = getattr(batch, name)
             if values is not None:
                 parts.append([f'"{name}": {json_number(x)}' for x in values.tolist()])
+        parts += decided_keys(batch)
+        if batch.sets is not None:
+            parts.append([f'"set": [{self._listed(own)}]' for own in batch.sets])
         if isinstance(batch.label, list) or self._proba:
             parts += self._probabilities(batch)
         return [f"{{{', '.join(row)}}}\n" for row in zip(*parts, strict=True)]
@@ -88,8 +103,11 @@ class Lines:
     def _labels(self, labels: NDArray[Any] | list[tuple[Any, ...]]) -> list[str]:
         if not isinstance(labels, list):
             return [f'"label": {self._spelled[label]}' for label in labels.tolist()]
-        spelled = (", ".join(self._spelled[label] for label in own) for own in labels)
-        return [f'"labels": [{own}]' for own in spelled]
+        lists = ("null" if own is None else f"[{self._listed(own)}]" for own in labels)
+        return [f'"labels": {own}' for own in lists]
+
+    def _listed(self, labels: Iterable[Any]) -> str:
+        return ", ".join(self._spelled[label] for label in labels)
 
     def _probabilities(self, batch: Prediction) -> list[list[str]]:
         """The probabilities of all labels, or of those that a row has."""
@@ -97,8 +115,8 @@ class Lines:
             return []
         rows = batch.probabilities.tolist()
         if self._proba or not isinstance(batch.label, list):
-            return [[self._of_row(row, self._spelled) for row in rows]]
-        return [[self._of_row(p, own) for p, own in zip(rows, batch.label, strict=True)]]
+            return [[self._of_row(row, self._places) for row in rows]]
+        return [[self._of_row(p, own or ()) for p, own in zip(rows, batch.label, strict=True)]]
 
     def _of_row(self, row: list[float], listed: Iterable[Any]) -> str:
         # Keys of JSON are strings, even if the labels are numbers.
@@ -107,6 +125,14 @@ class Lines:
             for label in listed
         )
         return f'"probabilities": {{{inner}}}'
+
+
+def decided_keys(batch: Any) -> list[list[str]]:
+    """Whether each record of a batch is answered, and why; nothing if that was not asked for."""
+    if batch.answered is None:
+        return []
+    answered = [f'"answered": {"true" if given else "false"}' for given in batch.answered.tolist()]
+    return [answered, [f'"why": "{why}"' for why in batch.why.tolist()]]
 
 
 def kept_key(column: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.decide import Right, cost_matrix, least_cost
+from surelearn import _check, _core
+from surelearn.decide import Right, cost_matrix, least_cost, novelty_of
 from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.deciding import Places, View
 from surelearn.learners.label_scoring import LabelScorer
@@ -20,29 +21,28 @@ Array = NDArray[np.float64]
 
 
 def label_sets(within: NDArray[np.bool_], p: Array, classes: NDArray[Any]) -> list[tuple[Any, ...]]:
-    """The labels in the set of each item, most probable first; the first of all is always there."""
-    order = np.argsort(-p, axis=1, kind="stable")
-    ordered = np.take_along_axis(within, order, axis=1)
-    ordered[:, :1] = True
-    items, columns = np.nonzero(ordered)
-    labels = classes[order[items, columns]].tolist()
-    ends = np.cumsum(ordered.sum(axis=1)).tolist()
-    return [tuple(labels[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
+    """The labels that each item has, most probable first."""
+    items, places = np.nonzero(within)
+    order = np.lexsort((-p[items, places], items))  # stable: of equal ones the first
+    labels = classes.astype(object)[places[order]].tolist()
+    ends = np.cumsum(np.count_nonzero(within, axis=1)).tolist()
+    return [tuple(labels[a:b]) for a, b in pairwise([0, *ends])]
 
 
 def log_odds(p: Array, best: Places) -> Array:
-    """The log odds of one label of each row, precise also where its probability rounds to 1."""
-    rows = np.arange(len(p))
-    others = p.copy()
-    others[rows, best] = 0.0
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(p[rows, best]) - np.log(others.sum(axis=1)))
+    r"""The log odds of one label of each row if probabilities were twice as sharp.
+
+    .. math:: \log \frac{p_b^2}{\sum_{z \ne b} p_z^2}
+
+    Between the log odds and the lead over the next label, it ranks answers better than either
+    (docs/theory/decisions.md). It is precise also where a probability rounds to 1, and NaN where
+    all are 0.
+    """
+    return _core.sharp_log_odds_of(np.ascontiguousarray(p), np.ascontiguousarray(best, np.int64))
 
 
 class RowView(View):
     """Rows with one label each."""
-
-    names = ("probability", "margin")
 
     def __init__(self, asked: Scorer, rows: Any, places: Any) -> None:
         self.n = len(rows)
@@ -51,11 +51,12 @@ class RowView(View):
 
     @cached_property
     def _judged(self) -> tuple[Places, Array]:
-        return self._asked.judged(self._rows)
+        known = vars(self).get("_moments")  # if novelty has asked for variances
+        return self._asked.judged(self._rows, None if known is None else known[0])
 
     @cached_property
-    def _margins(self) -> Array:
-        return self._asked.top_two(self._rows).sureness
+    def _moments(self) -> tuple[Array, Array]:
+        return self._asked.margin(self._rows)
 
     def costs(self, cost: Any) -> Array:
         return cost_matrix(cost, self._classes)
@@ -67,9 +68,7 @@ class RowView(View):
     def priced_out(self, answers: Places) -> NDArray[np.bool_]:
         return np.asarray(answers == len(self._classes))
 
-    def sureness(self, name: str, answers: Places) -> Array:
-        if name == "margin":
-            return self._margins
+    def score(self, name: str, answers: Places) -> Array:
         p = self._judged[1]
         return log_odds(p, np.minimum(answers, p.shape[1] - 1))
 
@@ -79,15 +78,22 @@ class RowView(View):
     def shown(self, answers: Places) -> NDArray[Any]:
         return self._classes[np.minimum(answers, len(self._classes) - 1)]
 
+    def objects(self, answers: Places) -> NDArray[Any]:
+        known = self._classes.astype(object)  # each label is one object, not one a row
+        return known[np.minimum(answers, len(known) - 1)]
+
     def labels(self, answers: Places) -> NDArray[Any]:
         return self.shown(answers)
 
-    def novelty(self) -> Array:
-        mean, variance = self._asked.margin(self._rows)
-        if mean.ndim == 1:
-            return np.asarray(np.sqrt(variance) - np.abs(mean))
-        at = np.arange(self.n), mean.argmax(axis=1)
-        return np.asarray(np.sqrt(variance[at]) - mean[at])
+    def novelty(self, score: str) -> Array:
+        mean, variance = self._moments
+        code = self._asked.model.code
+        if mean.ndim == 1 or (code is not None and code.kind != "ovr"):  # margins of two sides
+            mean = np.abs(mean)
+        if mean.ndim > 1:
+            at = np.arange(self.n), mean.argmax(axis=1)
+            mean, variance = mean[at], variance[at]
+        return novelty_of(mean, variance, score)
 
     def probabilities(self) -> Array:
         return self._judged[1]
@@ -103,12 +109,13 @@ class RowView(View):
         """Rows have classes."""
 
     def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
-        return label_sets(within, self.probabilities(), self._classes)
+        return label_sets(self.held(within), self.probabilities(), self._classes)
 
 
 class LabelView(View):
     """Rows with any number of labels; an answer is right if all of them are."""
 
+    records = "rows of many labels"
     names = ("probability", "margin")
     binary_sets = False
 
@@ -125,7 +132,7 @@ class LabelView(View):
         found: NDArray[np.bool_] = self._scored.best
         return found
 
-    def sureness(self, name: str, answers: NDArray[np.bool_]) -> Array:
+    def score(self, name: str, answers: NDArray[np.bool_]) -> Array:
         if name == "margin":
             sure: Array = self._scored.sureness
             return sure
@@ -137,6 +144,8 @@ class LabelView(View):
         """The row and the place of each label; a place below 0 is an unknown label."""
         labels: Labels = self._labels(y)
         assert labels.starts is not None
+        _check.one_label_a_row(labels.n_rows, self.n, many=True)
+        _check.one_kind(self._classes, labels.values)
         known = {label: k for k, label in enumerate(self._classes.tolist())}
         places = np.array([known.get(label, -1) for label in labels.values.tolist()], np.int64)
         rows = np.repeat(np.arange(self.n), np.diff(labels.starts))
@@ -165,11 +174,11 @@ class LabelView(View):
         share = 1.0 / np.bincount(rows, minlength=self.n)[rows]
         return Right(rows, places, np.arange(len(rows)), share, self.n)
 
+    def held(self, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return within  # a row may have no label
+
     def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
-        order = np.argsort(-self.probabilities(), axis=1, kind="stable").tolist()
-        classes = self._classes.tolist()
-        pairs = zip(order, within.tolist(), strict=True)
-        return [tuple(classes[k] for k in places if own[k]) for places, own in pairs]
+        return label_sets(within, self.probabilities(), self._classes)
 
 
 class PartView(View):
@@ -209,9 +218,8 @@ class PartView(View):
         return np.asarray(self._make_p(), dtype=np.float64)
 
     def _means(self, values: Array) -> Array:
-        """The mean of the values of each record's parts; 0 of none."""
-        total = np.concatenate([np.zeros(1), np.cumsum(values)])
-        sums = total[self._bounds[1:]] - total[self._bounds[:-1]]
+        """The mean of the values of each record's parts, whatever the others are; 0 of none."""
+        sums = np.bincount(self.items(), weights=values, minlength=self.n)
         return np.asarray(sums / np.maximum(1, self._sizes))
 
     def costs(self, cost: Any) -> Array:
@@ -226,7 +234,7 @@ class PartView(View):
     def answers(self, cost: Array | None = None) -> Places:
         return self._best if cost is None else least_cost(self._p, cost)
 
-    def sureness(self, name: str, answers: Places) -> Array:
+    def score(self, name: str, answers: Places) -> Array:
         if name == "probability":
             wrong = 1.0 - self._p[np.arange(len(answers)), answers]
             return -self._means(wrong)
@@ -257,14 +265,15 @@ class PartView(View):
         return Right(parts, self._places(y), parts, share, self.n)
 
     def sets(self, within: NDArray[np.bool_]) -> list[list[tuple[Any, ...]]]:
-        found, bounds = label_sets(within, self._p, self._classes), self._bounds.tolist()
+        found = label_sets(self.held(within), self._p, self._classes)
+        bounds = self._bounds.tolist()
         return [found[a:b] for a, b in pairwise(bounds)]
 
 
 class SentenceView(PartView):
     """Sentences with a tag for each token."""
 
-    unit = "sentence"
+    unit, records = "sentence", "sentences"
 
     def _one(self, labels: NDArray[Any]) -> list[Any]:
         found: list[Any] = labels.tolist()
@@ -274,11 +283,13 @@ class SentenceView(PartView):
 class GraphView(PartView):
     """Graphs with a label for each node."""
 
-    unit = "graph"
+    unit, records = "graph", "graphs"
 
 
 class GroupView(View):
     """Groups of candidates; an answer is the best one, a set the shortest list with a right one.
+
+    In a group without candidates nothing is right: its answer is wrong, and its set misses.
 
     Parameters
     ----------
@@ -288,7 +299,7 @@ class GroupView(View):
     bounds : ndarray of int
     """
 
-    unit = "group"
+    unit, records = "group", "groups"
     names = ("probability", "margin")
 
     def __init__(self, leads: Any, p: Any, bounds: Places) -> None:
@@ -314,7 +325,7 @@ class GroupView(View):
         best = self._leads.best
         return np.where(best < 0, -1, best - self._bounds[:-1]).astype(np.int64)
 
-    def sureness(self, name: str, answers: Places) -> Array:
+    def score(self, name: str, answers: Places) -> Array:
         if name == "margin":
             return in_deviations(self._leads.gap, self._leads.variance)
         return log_odds(self._table, np.maximum(answers, 0))
@@ -327,7 +338,7 @@ class GroupView(View):
     def _good(self, y: Any) -> NDArray[np.bool_]:
         """Whether a candidate is among the best of its group, one line a group."""
         relevance = np.full(self._table.shape, -np.inf)
-        relevance[self._cells] = np.asarray(y, dtype=np.float64)
+        relevance[self._cells] = -_check.candidate_costs(y, None, int(self._bounds[-1]))
         best = relevance.max(axis=1, keepdims=True)
         return np.asarray((relevance == best) & (best > -np.inf))
 
@@ -342,10 +353,14 @@ class GroupView(View):
 
     def right(self, y: Any) -> Right:
         items, places = np.nonzero(self._good(y))
+        empty = np.flatnonzero(np.diff(self._bounds) == 0)
+        items = np.concatenate([items, empty])
+        places = np.concatenate([places, np.full(len(empty), -1)])
         return Right(items, places, items, np.ones(self.n), self.n)
 
-    def sets(self, within: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+    def held(self, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
         sizes = np.diff(self._bounds)
-        within &= np.arange(within.shape[1]) < sizes[:, None]
-        found = label_sets(within, self._table, np.arange(within.shape[1]))
-        return [own if size else () for own, size in zip(found, sizes.tolist(), strict=True)]
+        return super().held(within) & (np.arange(within.shape[1]) < sizes[:, None])
+
+    def sets(self, within: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+        return label_sets(self.held(within), self._table, np.arange(within.shape[1]))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surelearn import _check
 from surelearn.decide import (
+    NOVELTY_SCORES,
     Novelty,
     Selection,
     fewest_rows,
@@ -19,33 +20,46 @@ from surelearn.decide import (
     too_few,
 )
 from surelearn.learners.deciding.state import Abstention, decisions_of, part_of, put_decisions
-from surelearn.learners.deciding.view import Array, Places, View
+from surelearn.learners.deciding.view import Array, Places, View, view_of
 
 if TYPE_CHECKING:
     from surelearn.learners.base import Estimator
 
 E = TypeVar("E", bound="Estimator[Any]")
 
+#: Methods that give the probabilities by which an answer is the cheapest.
+_PROBABILITIES = ("predict_proba", "predict_marginals")
+
 #: Why a record is answered or not.
-SURE, UNSURE, NOVEL, COST = "sure", "unsure", "novel", "cost"
+WHY = (SURE, UNSURE, NOVEL, COST) = "sure", "unsure", "novel", "cost"
 
 
 class Decided(NamedTuple):
-    """Answers, and which of them are given."""
+    """Answers, and the place in `WHY` of the reason why each is given or not."""
 
     view: View
     answers: Any
-    answered: NDArray[np.bool_]
-    why: NDArray[Any]
+    reason: NDArray[np.uint8]
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Whether each answer is given."""
+        return np.asarray(self.reason == WHY.index(SURE))
+
+    @property
+    def why(self) -> NDArray[Any]:
+        """Why each answer is given or not."""
+        return np.array(WHY, dtype=object)[self.reason]
 
     def shown(self, otherwise: Any) -> Any:
         """The answers as `predict` returns them, with something else where none is given."""
-        shown = self.view.shown(self.answers)
-        if isinstance(shown, list):
-            pairs = zip(shown, self.answered, strict=True)
+        found, answered = self.view.objects(self.answers), self.answered
+        if isinstance(found, list):
+            pairs = zip(found, answered.tolist(), strict=True)
             return [own if given else otherwise for own, given in pairs]
-        found = shown.astype(object)
-        found[~self.answered] = otherwise
+        cell = np.empty((), dtype=object)
+        cell[()] = otherwise  # it may be a tuple
+        found[~answered] = cell
         return found
 
 
@@ -65,9 +79,9 @@ def choose_abstention(
     .. math:: \Pr\big[\, \Pr[\hat y \ne y \mid answered] \le risk \,\big] \ge 1 - \delta
 
     over samples of kept-back records, for new ones that are drawn like these. From then on
-    ``predict(X, abstain=True)`` answers only what it is sure enough of. A quarter of the records
-    chooses the score of sureness and the thresholds to try; the others certify the loosest
-    threshold whose bound is at most `risk`.
+    ``predict(X, abstain=True)`` answers only what it is sure enough of. A fifth of the records
+    chooses the thresholds to try; the others certify the loosest one whose bound is at most
+    `risk`.
 
     Parameters
     ----------
@@ -118,21 +132,20 @@ def choose_abstention(
     """
     risks = risks_by_label(risk)
     delta = _check.number("delta", delta, "(0, 1)", low=0.0, high=1.0)
-    view = self._view(X, **records)
+    view = view_of(self, X, records)
     table = None if cost is None else view.costs(cost)
     answers = view.answers(table)
     loss = view.losses(answers, y)
     shared = delta / len(risks)
-    least = fewest_rows(min(risks.values()), shared)
+    least = fewest_rows(min(risks.values()), shared, binary=view.binary)
     if view.n < least:
         raise too_few(view.n, least, risk=min(risks.values()), delta=shared, unit=_unit(view, None))
     choosing, certifying = split(view.n, least, np.random.default_rng(0))
     left, known = ~view.priced_out(answers), None
     if novel is not None:
-        level = _check.number("novel", novel, "(0, 1)", low=0.0, high=1.0)
-        new = view.novelty()
-        known = _known(self, new[choosing], level, view.unit)
-        left &= known.p_value(new) > level
+        novel = _check.number("novel", novel, "(0, 1)", low=0.0, high=1.0)
+        known = _known(self, view, choosing, novel)
+        left &= known.p_value(view.novelty(known.score)) > novel
     choosing = choosing[left[choosing]]
     name = _surest(view, answers, loss, choosing)
     said = Selection(view.sureness(name, answers), loss)
@@ -144,13 +157,14 @@ def choose_abstention(
     rules = {}
     for label, wanted in risks.items():
         own = left if label is None else left & (labels == label)
-        parts = [said.take(rows[own[rows]]) for rows in (choosing, certifying)]
-        found = select(*parts, risk=wanted, delta=shared, binary=view.binary)
+        others, kept = (said.take(rows[own[rows]]) for rows in (choosing, certifying))
+        found = select(others.sureness, kept, risk=wanted, delta=shared, binary=view.binary)
         if found is None:
-            raise _not_certified(parts[1].loss, wanted, shared, unit=_unit(view, label))
+            raise _not_certified(kept.loss, wanted, shared, view=view, label=label)
         share = found.coverage * found.n / len(certifying)
         rules[label] = found._replace(coverage=share, n=len(certifying))
-    put_decisions(self, abstention=Abstention(risk, delta, name, rules, novel, known, table))
+    promised = risks.get(None, risks)
+    put_decisions(self, abstention=Abstention(promised, delta, name, rules, novel, known, table))
     return self
 
 
@@ -173,17 +187,18 @@ def _unit(view: View, label: Any) -> str:
     return f"kept-back {view.unit}s{of}"
 
 
-def _known(estimator: Estimator[Any], novelty: Array, level: float, unit: str) -> Novelty:
+def _known(estimator: Estimator[Any], view: View, rows: Places, level: float) -> Novelty:
     """The novelty of records other than those that certify: of these, or of `choose_novelty`."""
     least, found = Novelty.fewest(level), decisions_of(estimator).novelty
-    if len(novelty) < least and found is not None and len(found.values) >= least:
+    if len(rows) >= least:
+        score = next(iter(NOVELTY_SCORES)) if found is None else found.score
+        return Novelty.of(view.novelty(score)[rows], score)
+    if found is not None and len(found.values) >= least:
         return found
-    if len(novelty) < least:
-        raise ValueError(
-            f"novel={level:g} needs at least {least:,} {unit}s beside those that certify the risk, "
-            f"got {len(novelty):,}. Call choose_novelty with others first, or use a larger level."
-        )
-    return Novelty.of(novelty)
+    raise ValueError(
+        f"novel={level:g} needs at least {least:,} {view.records} beside those that certify the "
+        f"risk, got {len(rows):,}. Call choose_novelty with others first, or use a larger level."
+    )
 
 
 def _surest(view: View, answers: Any, loss: Array, rows: Places) -> str:
@@ -196,11 +211,17 @@ def _surest(view: View, answers: Any, loss: Array, rows: Places) -> str:
     return view.names[int(np.argmin(areas))]
 
 
-def _not_certified(loss: Array, risk: float, delta: float, *, unit: str) -> ValueError:
-    least = fewest_rows(risk, delta)
+class NotCertified(ValueError):
+    """No threshold is certified on kept-back records."""
+
+
+def _not_certified(
+    loss: Array, risk: float, delta: float, *, view: View, label: Any
+) -> NotCertified:
+    least, unit = fewest_rows(risk, delta, binary=view.binary), _unit(view, label)
     if len(loss) < least:
-        return too_few(len(loss), least, risk=risk, delta=delta, unit=unit)
-    return ValueError(
+        return NotCertified(str(too_few(len(loss), least, risk=risk, delta=delta, unit=unit)))
+    return NotCertified(
         f"risk={risk:g} must be within reach of the model, got a loss of {loss.mean():.3g} over "
         f"all {len(loss):,} {unit}, and no threshold whose bound is small enough. Use a larger "
         "risk, more of them, or a better model."
@@ -218,9 +239,14 @@ def decide(
 ) -> Decided:
     """Answers of least cost, and which of them are given; see `predict`."""
     abstain, rule = _check.flag("abstain", abstain), None
+    self._fitted()
+    if abstain or novel is not None:
+        check_certain(self, "predict(abstain=True)" if abstain else "novel")
+    if cost is not None and not any(hasattr(self, name) for name in _PROBABILITIES):
+        check_certain(self, "cost")
     if abstain:
         rule = part_of(self, "abstention", "predict(abstain=True)", "choose_abstention")
-    view = self._view(X, **records)
+    view = view_of(self, X, records)
     table = None if cost is None else view.costs(cost)
     known = None
     if rule is not None:
@@ -230,15 +256,26 @@ def decide(
         novel = _check.number("novel", novel, "(0, 1)", low=0.0, high=1.0)
         known = part_of(self, "novelty", f"novel={novel:g}", "choose_novelty")
         _check_novel(len(known.values), novel, view.unit)
+    # First, since the means that it takes give the probabilities as well.
+    new = None if known is None else known.p_value(view.novelty(known.score))
     answers = view.answers(table)
-    why = np.full(view.n, SURE, dtype=object)
+    reason = np.full(view.n, WHY.index(SURE), dtype=np.uint8)
     if rule is not None:
         labels = None if None in rule.rules else view.labels(answers)
-        why[~rule.reached(labels, view.sureness(rule.sureness, answers))] = UNSURE
-    if known is not None:
-        why[known.p_value(view.novelty()) <= novel] = NOVEL
-    why[view.priced_out(answers)] = COST
-    return Decided(view, answers, np.asarray(why == SURE), why)
+        reached = rule.reached(labels, view.sureness(rule.sureness, answers))
+        reason[~reached] = WHY.index(UNSURE)
+    if new is not None and novel is not None:
+        reason[new <= novel] = WHY.index(NOVEL)
+    reason[view.priced_out(answers)] = WHY.index(COST)
+    return Decided(view, answers, reason)
+
+
+def check_certain(estimator: Estimator[Any], doing: str) -> None:
+    """Raise ValueError if a learner has no certainty."""
+    try:
+        estimator._check_variances()
+    except AttributeError as error:
+        raise ValueError(f"{doing} needs a learner that is more or less sure: {error}") from None
 
 
 def _check_rule(rule: Abstention, cost: Array | None, novel: float | None) -> None:

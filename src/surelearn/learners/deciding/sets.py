@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check
-from surelearn.decide import SET_SCORES, Novelty, Right, SetEvidence, nonconformity, split
-from surelearn.learners.deciding.state import part_of, put_decisions
-from surelearn.learners.deciding.view import Array
+from surelearn.decide import (
+    NOVELTY_SCORES,
+    SET_SCORES,
+    Novelty,
+    Right,
+    SetEvidence,
+    nonconformity,
+    split,
+)
+from surelearn.learners.deciding.state import decisions_of, part_of, put_decisions
+from surelearn.learners.deciding.view import Array, View, view_of
 
 if TYPE_CHECKING:
     from surelearn.learners.base import Estimator
 
 E = TypeVar("E", bound="Estimator[Any]")
+
+#: The share of false alarms at which scores of novelty are compared.
+_FALSE_ALARMS = 0.05
 
 
 def choose_sets(
@@ -48,7 +60,7 @@ def choose_sets(
     """
     coverage = _check.number("coverage", coverage, "(0, 1)", low=0.0, high=1.0)
     score = _check.choice("score", score, ["auto", *SET_SCORES])
-    view = self._view(X, **records)
+    view = view_of(self, X, records)
     right, p, items = view.right(y), view.probabilities(), view.items()
     kept = np.arange(view.n)
     if score == "auto":
@@ -124,8 +136,20 @@ def predict_set(
     if delta is not None:
         delta = _check.number("delta", delta, "(0, 1)", low=0.0, high=1.0)
     self._fitted()
-    evidence = part_of(self, "sets", "predict_set", "choose_sets")
-    view = self._view(X, **records)
+    evidence: SetEvidence = part_of(self, "sets", "predict_set", "choose_sets")
+    view = view_of(self, X, records)
+    return sets_of(evidence, view, coverage, delta=delta, by_class=by_class)
+
+
+def sets_of(
+    evidence: SetEvidence,
+    view: View,
+    coverage: float,
+    *,
+    delta: float | None = None,
+    by_class: bool = False,
+) -> Any:
+    """The sets of the records of a view; see `predict_set`."""
     p = view.probabilities()
     limit: Any
     if _check.flag("by_class", by_class):
@@ -140,10 +164,17 @@ def predict_set(
                 f"{evidence.n:,}. Use more of them in choose_sets, or a smaller coverage."
             )
         limit = evidence.threshold(coverage, delta)
+        if math.isinf(limit) and limit > 0:
+            unknown = float(np.mean(np.isinf(evidence.values)))
+            raise ValueError(
+                f"coverage={coverage:g} must be within reach, got {unknown:.3g} of the right "
+                "labels of kept-back records that the model does not know. Use a smaller coverage, "
+                "or train with all labels."
+            )
     return view.sets(nonconformity(p, evidence.score) <= limit)
 
 
-def choose_novelty(self: E, X: Any, **records: Any) -> E:
+def choose_novelty(self: E, X: Any, foreign: Any = None, **records: Any) -> E:
     """Learn from kept-back records of known classes how new a known one may look.
 
     From then on ``novelty(X, p_value=True)`` and ``predict(X, novel=0.01)`` compare records with
@@ -154,19 +185,62 @@ def choose_novelty(self: E, X: Any, **records: Any) -> E:
     X
         Records that the model has not learnt, drawn like those that are to count as known. A level
         of .01 needs 99.
+    foreign : optional
+        Records that should be found to be new. With them, half of X chooses the score that finds
+        more of them at 5 % false alarms; records are compared with the other half.
 
     Returns
     -------
     self
     """
-    put_decisions(self, novelty=Novelty.of(self._view(X, **records).novelty()))
+    view, score = view_of(self, X, records), next(iter(NOVELTY_SCORES))
+    kept = np.arange(view.n)
+    if foreign is not None:
+        choosing, kept = np.array_split(np.random.default_rng(0).permutation(view.n), 2)
+        strange = view_of(self, foreign, records)
+        shares = {
+            name: np.mean(
+                Novelty.of(view.novelty(name)[choosing]).p_value(strange.novelty(name))
+                <= _FALSE_ALARMS
+            )
+            for name in NOVELTY_SCORES
+        }
+        score = max(shares, key=lambda name: float(shares[name]))
+    put_decisions(self, novelty=Novelty.of(view.novelty(score)[kept], score))
     return self
 
 
 def novelty(self: Estimator[Any], X: Any, *, p_value: bool = False, **records: Any) -> Array:
-    view = self._view(X, **records)
-    new = view.novelty()
-    if not _check.flag("p_value", p_value):
-        return new
-    known: Novelty = part_of(self, "novelty", "p_value=True", "choose_novelty")
-    return known.p_value(new)
+    r"""How little of each record the model has met; larger is newer.
+
+    .. math:: -m / \sqrt v
+
+    with m and v the mean and the variance of the best label's score, for two classes those of the
+    margin. `choose_novelty` may choose another power of v.
+
+    Parameters
+    ----------
+    X
+    p_value : bool, default False
+        Whether to return the p-value instead: the share of known records that look as new, by those
+        of `choose_novelty`. It is at most p for a share p of known records, on average.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from surelearn import SureTextClassifier
+    >>> texts = ["a great film", "great fun", "a dull film", "how dull"]
+    >>> clf = SureTextClassifier(random_state=0).fit(texts, ["good", "good", "bad", "bad"])
+    >>> known, unseen = clf.novelty(["great fun", "unseen words"])
+    >>> bool(unseen > known)
+    True
+    """
+    view = view_of(self, X, records)
+    if _check.flag("p_value", p_value):
+        known: Novelty = part_of(self, "novelty", "p_value=True", "choose_novelty")
+        return known.p_value(view.novelty(known.score))
+    found = decisions_of(self).novelty
+    return view.novelty(next(iter(NOVELTY_SCORES)) if found is None else found.score)

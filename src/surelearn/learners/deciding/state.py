@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.decide import Certified, Novelty, SetEvidence
+from surelearn.rules import Rule
 
 if TYPE_CHECKING:
     from surelearn.learners.base import Estimator
@@ -51,14 +52,24 @@ def stamp_of(estimator: Estimator[Any]) -> tuple[Any, ...]:
     model, own = estimator.model_, vars(estimator)
     counters = ("records_learnt", "updates", "mistakes", "counts")
     learnt = [np.sum(getattr(model, name, 0)).item() for name in counters]
-    params = ("rule", "probability", "decoding", "moderated")
+    params = ["rule", "probability", "decoding", "moderated"]
+    if "damping" in own:  # messages on graphs; elsewhere, `tol` is that of training
+        params += ["damping", "max_sweeps", "message_tol" if "message_tol" in own else "tol"]
     return (
         *learnt,
         len(getattr(model, "classes", ())),
-        own.get("temperature_"),
+        *(own.get(name) for name in ("temperature_", "n_iter_", "objective_")),
         repr(own.get("_thresholds")),
-        repr([own.get(name) for name in params]),
+        *(_said(own.get(name)) for name in params if name in own),
     )
+
+
+def _said(value: Any) -> str:
+    """A parameter as text that is the same in a copy, in another process as well."""
+    if callable(value) and not isinstance(value, Rule):  # the address of a function tells nothing
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{named.__module__}.{named.__qualname__}"
+    return repr(value)
 
 
 def decisions_of(estimator: Estimator[Any]) -> Decisions:
@@ -99,6 +110,17 @@ def _told(self: Estimator[Any], name: str, field: str) -> Any:
     rules = _promise(self, name).rules
     told = {label: getattr(rule, field) for label, rule in rules.items()}
     return told.get(None, told)
+
+
+def promise_of(estimator: Estimator[Any]) -> dict[str, Any] | None:
+    """What was certified, as plain values for reports; None if the model promises nothing."""
+    found = decisions_of(estimator).abstention
+    if found is None:
+        return None
+    novel = {} if found.novel is None else {"novel": found.novel}
+    told = {"coverage": "coverage", "risk_bound": "bound", "certified_by": "n"}
+    plain = {name: _told(estimator, name, field) for name, field in told.items()}
+    return {"risk": found.risk, "delta": found.delta, **novel, **plain}
 
 
 def coverage_(self: Estimator[Any]) -> Any:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from surelearn import _check, files
 from surelearn._check import FormatError
+from surelearn.learners.answers.lines import decided_keys
 from surelearn.learners.base import is_fitted, put_model, settings_of
+from surelearn.learners.deciding import PLAIN, DecisionOptions, given
 from surelearn.learners.file_parts import (
     diagonal_in,
     layout_in,
@@ -26,6 +28,8 @@ from surelearn.learners.file_parts import (
 )
 from surelearn.learners.sources import opened_groups
 from surelearn.learners.task import (
+    LEVELS,
+    Levels,
     Progress,
     Shown,
     Task,
@@ -69,6 +73,9 @@ class Ranked(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of groups skipped because they could not be
         parsed.
+    answered, why, sets
+        As in `Prediction`, one for each group: the best candidate of one that is not answered is
+        None. A set holds positions of candidates.
 
     Examples
     --------
@@ -83,12 +90,15 @@ class Ranked(NamedTuple):
     """
 
     groups: Groups
-    best: NDArray[np.int64]
+    best: NDArray[Any]
     probability: NDArray[np.float64] | None
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None
     n_bytes: int
     n_bad: int
+    answered: NDArray[np.bool_] | None = None
+    why: NDArray[Any] | None = None
+    sets: list[tuple[int, ...]] | None = None
 
     @property
     def n(self) -> int:
@@ -178,19 +188,26 @@ class RankTask(Task):
     # ----------------------------------------------------------------- answers
 
     def predictions(  # type: ignore[override]  # each kind has keywords of its own
-        self, model: Any, source: Source
+        self, model: Any, source: Source, *, options: DecisionOptions = PLAIN
     ) -> Iterator[Ranked]:
         def work(block: Any) -> Ranked:
             groups = block.parse()
+            sizes = block.n_bytes, groups.n_bad
             if not len(groups):
-                return Ranked(groups, _NONE, None, np.zeros(0), None, block.n_bytes, groups.n_bad)
+                none = options.of_nothing()
+                return Ranked(groups, _NONE, None, np.zeros(0), None, *sizes, *none)
             scores = model.decision_function(groups.X)
             of = np.repeat(np.arange(len(groups)), groups.sizes)
             first = np.lexsort((-scores, of))[groups.bounds[:-1]]
-            p = _probabilities(model, groups) if hasattr(model, "predict_proba") else None
+            best, decided = first - groups.bounds[:-1], options.of_nothing()
+            if options.is_any:
+                found = given(model, groups.X, options, group=groups.sizes)
+                best, decided, table = found.shown, found[3:], found.view.probabilities()
+                p = table[np.arange(table.shape[1]) < groups.sizes[:, None]]
+            else:
+                p = _probabilities(model, groups) if hasattr(model, "predict_proba") else None
             of_best = None if p is None else p[first]
-            best = first - groups.bounds[:-1]
-            return Ranked(groups, best, of_best, scores, p, block.n_bytes, groups.n_bad)
+            return Ranked(groups, best, of_best, scores, p, *sizes, *decided)
 
         return ahead(model, work, source)
 
@@ -205,24 +222,29 @@ class RankTask(Task):
         *,
         rival: Any,
         progress: Progress,
+        levels: Levels = LEVELS,
         cost: Any = None,
         group: Any = None,
         qid: Any = None,
         k: int = 10,
         **how: Any,
     ) -> Any:
+        from surelearn.learners.deciding.judging import Judge
         from surelearn.scores import RankingScores, ranking_scores, scored_groups
 
         self.check_fitted("ranker", model)
         refuse_rival(rival, self.noun)
         k = _check.count("k", k)
         _check.rows_or_source(X, y if cost is None else cost, sorted(how))
-        judged = "group with a right and a wrong candidate"
+        judged, judge = "group with a right and a wrong candidate", Judge(model, levels)
         if y is not None or cost is not None:
             scores = model.decision_function(X)
             result = ranking_scores(scores, y, cost=cost, group=group, qid=qid, k=k)
             _check.some_judged(result.n, judged)
-            return result
+            if judge.is_asked(model):
+                worth = _worth(_check.candidate_costs(y, cost, len(scores)))
+                judge.judge(model, X, worth, group=group, qid=qid)
+            return replace(result, decisions=judge.result())
         for name, value in (("group", group), ("qid", qid)):
             if value is not None:
                 raise TypeError(
@@ -238,13 +260,15 @@ class RankTask(Task):
             scores = model.decision_function(batch.X) if len(costs) else costs
             part = scored_groups(scores, costs, batch.bounds, graded=batch.cost is None, k=k)
             result += replace(part, n_bad=batch.n_bad)
+            if judge.is_asked(model) and len(costs):
+                judge.judge(model, batch.X, _worth(costs), group=batch.sizes)
             n_bytes += block.n_bytes
             if progress is not None:
                 wrong = result.n - round(result.sums[2])
                 counts = result.n, wrong, n_bytes, source.n_bytes, result.n_bad
                 progress(StreamProgress(1, 1, *counts))
         _check.some_judged(result.n, judged)
-        return result
+        return replace(result, decisions=judge.result())
 
     # ---------------------------------------------------------------- commands
 
@@ -263,6 +287,12 @@ class RankTask(Task):
 GROUPS = RankTask()
 
 
+def _worth(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The relevance of candidates in the order of their costs, the largest of the cheapest."""
+    places = np.unique(costs, return_inverse=True)[1]
+    return np.asarray(places.max() - places)
+
+
 def _probabilities(ranker: Any, groups: Groups) -> NDArray[np.float64]:
     """Probability of each candidate to be the best of its group; NaN in the largest groups."""
     small = groups.sizes <= LARGEST
@@ -277,15 +307,19 @@ def _lines(batch: Ranked, shown: Shown) -> Iterator[str]:
     """One line of JSON for each group: its id, and the best candidate."""
     groups = batch.groups
     order = batch.order if shown.everything else []
+    decided = list(zip(*decided_keys(batch), strict=True))
     for g, (a, b) in enumerate(pairwise(groups.bounds.tolist())):
-        best = int(batch.best[g])
+        best = batch.best[g]
         parts = [] if groups.ids is None else [f'"qid": {groups.ids[g]}']
-        parts.append(f'"best": {best}')
+        parts.append(f'"best": {"null" if best is None else best}')
         if groups.names is not None:
-            name = groups.names[a + best]
+            name = -1 if best is None else groups.names[a + best]
             parts.append(f'"label": {"null" if name < 0 else name}')
         if batch.probability is not None:
             parts.append(f'"probability": {json_number(batch.probability[g])}')
+        parts += decided[g] if decided else ()
+        if batch.sets is not None:
+            parts.append(f'"set": {json.dumps(batch.sets[g])}')
         if shown.everything:
             parts.append(f'"order": {json.dumps(order[g].tolist())}')
             parts.append(f'"scores": {_numbers(batch.scores[a:b])}')

@@ -362,7 +362,11 @@ class RankTrainable(StructureTrainable):
     # ------------------------------------------------------------------ blocks
 
     def prepare(self, records: Any, source: Source) -> GroupBlock:
-        features = self.reader.read(records.X, source.feature_names)
+        X = records.X
+        if len(records):
+            features = self.reader.read(X, source.feature_names)
+        else:  # none could be read, or all are withheld
+            features = Features((X.indptr, X.indices, X.data), X.shape[1])
         n_rows = int(records.bounds[-1])
         cost = _check.candidate_costs(records.relevance, records.cost, n_rows)
         return _block(features, records.bounds, cost, records.weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +13,13 @@ from scipy import sparse
 
 from surelearn import _check, files
 from surelearn.decode import LABELS, Code
-from surelearn.learners.answers.judgement import Judgement, judge, many_labels, why_unsure
+from surelearn.learners.answers.judgement import (
+    Judgement,
+    judge,
+    judge_decided,
+    many_labels,
+    why_unsure,
+)
 from surelearn.learners.answers.linear import (
     check_settings,
     merged_into,
@@ -27,6 +34,7 @@ from surelearn.learners.answers.many_labels import (
     put_label_settings,
 )
 from surelearn.learners.base import Estimator, is_fitted, not_fitted, settings_of, with_model
+from surelearn.learners.deciding import PLAIN, DecisionOptions
 from surelearn.learners.feature_names import SIZE
 from surelearn.learners.file_parts import (
     code_out,
@@ -44,7 +52,16 @@ from surelearn.learners.file_parts import (
 from surelearn.learners.labels import MATRIX, as_labels, row_labels
 from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
-from surelearn.learners.task import Progress, Shown, Task, ahead, merged_names, refuse_class
+from surelearn.learners.task import (
+    LEVELS,
+    Levels,
+    Progress,
+    Shown,
+    Task,
+    ahead,
+    merged_names,
+    refuse_class,
+)
 from surelearn.learners.tasks.row_file import model_in
 from surelearn.learners.tasks.row_settings import RowSettings
 from surelearn.learners.tasks.rows import RowModel, in_common_units
@@ -71,6 +88,7 @@ class Judged(NamedTuple):
     n_bytes: int = 0
     n_bad: int = 0
     kept: Mapping[str, NDArray[Any]] = {}
+    said: Any = None  # what the first model decides, if that is asked for
 
 
 class RowTask(Task):
@@ -218,9 +236,15 @@ class RowTask(Task):
     # ----------------------------------------------------------------- answers
 
     def predictions(  # type: ignore[override]  # each kind has keywords of its own
-        self, model: Any, source: Source, *, keep: str | Sequence[str] | None = None
+        self,
+        model: Any,
+        source: Source,
+        *,
+        keep: str | Sequence[str] | None = None,
+        options: DecisionOptions = PLAIN,
     ) -> Iterator[Prediction]:
-        for judged in _of_source([model], source):
+        say = partial(judge_decided, options=options) if options.is_any else judge
+        for judged in _of_source([model], source, say=say):
             (own,) = judged.judgements
             kept: Any = None if keep is None else judged.kept
             if isinstance(keep, str):
@@ -233,6 +257,7 @@ class RowTask(Task):
                 kept,
                 judged.n_bytes,
                 judged.n_bad,
+                *(options.of_nothing() if own.given is None else own.given[3:]),
             )
 
     def lines(self, model: Any, shown: Shown) -> Callable[[Prediction], str]:
@@ -240,8 +265,17 @@ class RowTask(Task):
         return lambda batch: "".join(lines.of(batch))
 
     def evaluated(
-        self, model: Any, X: Any, y: Any, *, rival: Any, progress: Progress, **how: Any
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        rival: Any,
+        progress: Progress,
+        levels: Levels = LEVELS,
+        **how: Any,
     ) -> Any:
+        from surelearn.learners.tasks.row_decisions import RowDecisions
         from surelearn.scores import Comparison, LabelTally, RowTally
 
         _check.rows_or_source(X, y, sorted(how))
@@ -256,21 +290,26 @@ class RowTask(Task):
             )
         source = None if y is not None else self.opened(X, how, model=model)
         n_bytes, n_bad, total = 0, 0, None if source is None else source.n_bytes
-        pieces = _of_memory(models, X, y) if source is None else _labelled(models, source)
+        decisions = RowDecisions(models, levels)
+        if source is None:
+            pieces = _of_memory(models, X, y, decisions.said)
+        else:
+            pieces = _labelled(models, source, decisions.said)
         tally = LabelTally if many else RowTally
         tallies = [tally(np.asarray(one.classes_), why_unsure(one)) for one in models]
         duel = np.zeros((2, 2), dtype=np.int64)
         for piece in pieces:
             pairs = zip(tallies, piece.judgements, strict=True)
-            right = [tally.add(piece.labels, judged).astype(int) for tally, judged in pairs]
-            np.add.at(duel, (right[0], right[-1]), 1)
+            right = [tally.add(piece.labels, judged) for tally, judged in pairs]
+            np.add.at(duel, (right[0].astype(int), right[-1].astype(int)), 1)
+            decisions.add(piece.labels, piece.judgements, right, piece.said)
             n_bytes, n_bad = n_bytes + piece.n_bytes, n_bad + piece.n_bad
             if progress is not None:
                 done = tallies[0].n, tallies[0].mistakes
                 progress(StreamProgress(1, 1, *done, n_bytes, total, n_bad))
         (neither, rival_only), (model_only, both) = duel.tolist()
         compared = None if rival is None else Comparison(both, model_only, rival_only, neither)
-        return tallies[0].result(compared, n_bad)
+        return tallies[0].result(compared, n_bad, decisions.result())
 
     # ---------------------------------------------------------------- commands
 
@@ -363,8 +402,13 @@ def _are_numbers(X: Any) -> bool:
     return sparse.issparse(X) or isinstance(X, np.ndarray)
 
 
-def _of_source(models: Sequence[Any], source: Source) -> Iterator[Judged]:
-    """The batches of a source with the predictions of the models.
+def _of_source(
+    models: Sequence[Any],
+    source: Source,
+    also: Callable[[Any, Any], Any] | None = None,
+    say: Callable[[Any, Any], Judgement] = judge,
+) -> Iterator[Judged]:
+    """The batches of a source with the predictions of the models, and what else is to be said.
 
     As many threads as `n_jobs` of the first model read and predict ahead.
     """
@@ -375,9 +419,9 @@ def _of_source(models: Sequence[Any], source: Source) -> Iterator[Judged]:
             if isinstance(model, Estimator):  # others say themselves what they cannot read
                 own: Any = model.task
                 own.check_rows(model, batch.X)
-        say = judge if len(batch) else _nothing
-        judged = [say(model, batch.X) for model in models]
-        return Judged(batch.labels, judged, block.n_bytes, batch.n_bad, batch.kept)
+        judged = [(say if len(batch) else _nothing)(model, batch.X) for model in models]
+        said = also(models[0], batch.X) if also is not None and len(batch) else None
+        return Judged(batch.labels, judged, block.n_bytes, batch.n_bad, batch.kept, said)
 
     models = [
         _nameless(model) if hasattr(model, "feature_names_in_") else model for model in models
@@ -385,12 +429,14 @@ def _of_source(models: Sequence[Any], source: Source) -> Iterator[Judged]:
     yield from ahead(models[0], work, source)
 
 
-def _labelled(models: list[Any], source: Source) -> Iterator[Judged]:
+def _labelled(
+    models: list[Any], source: Source, also: Callable[[Any, Any], Any]
+) -> Iterator[Judged]:
     """The same, of a source that must have labels."""
     many = many_labels(models[0])
     if not source.may_list:  # before an empty cell is read as a missing label
         _same_labels(source.name, many=many, got=False)
-    for judged in _of_source(models, source):
+    for judged in _of_source(models, source, also):
         labels = judged.labels
         if labels is None:
             raise _check.no_labels(source.name)
@@ -398,7 +444,9 @@ def _labelled(models: list[Any], source: Source) -> Iterator[Judged]:
         yield judged._replace(labels=labels._replace(values=as_labels(labels.values)))
 
 
-def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[Judged]:
+def _of_memory(
+    models: list[Any], X: Any, y: Any, also: Callable[[Any, Any], Any]
+) -> Iterator[Judged]:
     """Rows in memory with the predictions of the models, block by block."""
     many = many_labels(models[0])
     form = getattr(models[0], "label_format_", None)
@@ -415,7 +463,8 @@ def _of_memory(models: list[Any], X: Any, y: Any) -> Iterator[Judged]:
     rows = getattr(X, "iloc", X)  # slices of rows by position, also for pandas
     for first in range(0, n, _BLOCK):
         some = slice(first, first + _BLOCK)
-        yield Judged(labels.take(some), [judge(model, rows[some]) for model in models])
+        judged = [judge(model, rows[some]) for model in models]
+        yield Judged(labels.take(some), judged, said=also(models[0], rows[some]))
 
 
 def _same_labels(where: str, *, many: bool, got: bool) -> None:
@@ -449,7 +498,11 @@ def _of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
     p = judged.probabilities
     if p is None or judged.has is not None:
         return None
-    places = np.searchsorted(model.classes_, judged.labels)
+    if judged.given is None:
+        places = np.searchsorted(model.classes_, judged.labels)
+    else:  # of no answer, the probability of the label that is most probable
+        places = judged.given.answers
+        places = np.where(places < p.shape[1], places, p.argmax(axis=1))
     of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
     return of_own
 

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from surelearn import _check, files
 from surelearn.learners.base import put_model, settings_of
+from surelearn.learners.deciding import PLAIN, DecisionOptions, given
 from surelearn.learners.file_parts import (
     labels_in,
     labels_out,
@@ -18,7 +22,7 @@ from surelearn.learners.file_parts import (
 )
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.sources import opened_sentences
-from surelearn.learners.task import Progress, refuse_rival
+from surelearn.learners.task import LEVELS, Levels, Progress, refuse_rival
 from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structures import StructureTask
@@ -48,6 +52,9 @@ class Tagged(NamedTuple):
     n_bytes, n_bad : int
         Number of bytes of the source in this batch, and of sentences skipped because they could not
         be parsed.
+    answered, why, sets
+        As in `Prediction`, one for each sentence: the tags of one that is not answered are None,
+        and ``_`` in the text. A sentence has a list of sets, one for each token.
 
     Examples
     --------
@@ -62,11 +69,14 @@ class Tagged(NamedTuple):
     """
 
     X: list[Any]
-    tags: list[list[Any]]
+    tags: list[Any]
     confidence: list[list[float]] | None
     text: str
     n_bytes: int
     n_bad: int
+    answered: NDArray[np.bool_] | None = None
+    why: NDArray[Any] | None = None
+    sets: list[list[tuple[Any, ...]]] | None = None
 
     @property
     def n(self) -> int:
@@ -131,21 +141,36 @@ class SequenceTask(StructureTask):
     # ----------------------------------------------------------------- answers
 
     def predictions(  # type: ignore[override]  # each kind has keywords of its own
-        self, model: Any, source: Source, *, confidence: bool = False
+        self,
+        model: Any,
+        source: Source,
+        *,
+        confidence: bool = False,
+        options: DecisionOptions = PLAIN,
     ) -> Iterator[Tagged]:
         if _check.flag("confidence", confidence) and not hasattr(model, "confidence"):
             raise ValueError(f"confidence needs a rule that keeps variances, got {model.rule!r}.")
-        return _tagged(model, source, confidence)
+        return _tagged(model, source, confidence, options)
 
     def evaluated(
-        self, model: Any, X: Any, y: Any, *, rival: Any, progress: Progress, **how: Any
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        rival: Any,
+        progress: Progress,
+        levels: Levels = LEVELS,
+        **how: Any,
     ) -> Any:
+        from surelearn.learners.deciding.judging import Judge
         from surelearn.scores import ChunkScores, are_chunk_tags, chunk_scores
 
         self.check_fitted("tagger", model)
         refuse_rival(rival, self.noun)
         _check.rows_or_source(X, y, ())
         raw = not are_chunk_tags(map(str, model.classes_.tolist()))
+        judge = Judge(model, levels)
         if y is not None:
             if how:
                 raise TypeError(
@@ -153,19 +178,23 @@ class SequenceTask(StructureTask):
                 )
             scores = chunk_scores(_texts(y, model), _texts(model.predict(X), model), raw=raw)
             _check.some_judged(scores.n_sequences, "sentence")
-            return scores
+            if judge.is_asked(model):
+                judge.judge(model, X, y)
+            return replace(scores, decisions=judge.result())
         source = self.opened(X, how, model=model)
         scores, n_bytes = ChunkScores(), 0
         for batch, size in _batches(source):
             some = chunk_scores(batch.y, _texts(model.predict(batch.X), model), raw=raw)
             scores += replace(some, n_bad=batch.n_bad)
+            if judge.is_asked(model) and len(batch.y):
+                judge.judge(model, batch.X, _own_tags(batch.y, model))
             n_bytes += size
             if progress is not None:
                 wrong = scores.n_tokens - scores.n_right
                 counts = (scores.n_tokens, wrong, n_bytes, source.n_bytes, scores.n_bad)
                 progress(StreamProgress(1, 1, *counts))
         _check.some_judged(scores.n_sequences, "sentence")
-        return scores
+        return replace(scores, decisions=judge.result())
 
     # ---------------------------------------------------------------- commands
 
@@ -192,18 +221,26 @@ class SequenceTask(StructureTask):
 SEQUENCES = SequenceTask()
 
 
-def _tagged(tagger: Any, source: Source, confidence: bool) -> Iterator[Tagged]:
+def _tagged(
+    tagger: Any, source: Source, confidence: bool, options: DecisionOptions
+) -> Iterator[Tagged]:
     label = tagger.stream_.columns.get("label") if hasattr(tagger, "stream_") else None
 
     def work(block: Any) -> Tagged:
         batch = block.parse()
-        tags = tagger.predict(batch.X)
+        decided = options.of_nothing()
+        if options.is_any and len(batch):
+            found = given(tagger, batch.X, options)
+            tags, decided = found.shown, found[3:]
+        else:
+            tags = tagger.predict(batch.X)
         sure = tagger.confidence(batch.X) if confidence else None
-        said = [[list(map(str, own)) for own in tags]]
+        pairs = zip(batch.X, tags, strict=True)
+        said = [[["_"] * len(x) if own is None else list(map(str, own)) for x, own in pairs]]
         if sure is not None:
             said.append([[f"{p:.4f}" for p in own] for own in sure])
         text = batch.tagged(*said, label=label)
-        return Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad)
+        return Tagged(batch.X, tags, sure, text, block.n_bytes, batch.n_bad, *decided)
 
     tried = salvaging(work, source)
     yield from raising(tried(block) for block in source.some_blocks())
@@ -213,6 +250,17 @@ def _texts(tags: Any, tagger: Any) -> Any:
     """Tags as texts, as in files; labels of a tagger may be numbers."""
     is_text = tagger.classes_.dtype.kind == "U"
     return tags if is_text else [[str(tag) for tag in own] for own in tags]
+
+
+def _own_tags(tags: list[list[str]], tagger: Any) -> Any:
+    """The tags of a file as the labels of a tagger; one that it does not know gets a new number
+    if they are numbers."""
+    classes = tagger.classes_
+    if classes.dtype.kind == "U":
+        return tags
+    known = {str(label): label for label in classes.tolist()}
+    other = (classes.max() + 1).item() if classes.dtype.kind in "iuf" else None
+    return [[known.get(tag, tag if other is None else other) for tag in own] for own in tags]
 
 
 def _batches(source: Source) -> Iterator[tuple[Any, int]]:

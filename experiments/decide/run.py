@@ -1,0 +1,16 @@
+"""Runs all four parts, one after the other; README.md."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+PARTS = ("promise", "coverage", "novelty", "costs")
+
+
+def main() -> None:
+    for part in PARTS:
+        import_module(f"experiments.decide.{part}").main()
+
+
+if __name__ == "__main__":
+    main()
