@@ -61,7 +61,7 @@ def judged(n_cards: int = 5) -> Shown:
     for given in (True, False):
         rows = np.flatnonzero(short & (answered == given))
         for i in random.choice(rows, n_cards, replace=False):
-            cards.append(Card(test[i], str(labels[i]), given, str(y_test[i])))
+            cards.append(Card(test[i], str(labels[i]), bool(answered[i]), str(y_test[i])))
     display = RiskCoverageDisplay.from_estimator(clf, test, y_test, name="model")
     return Shown(display, float(answered.mean()), cards)
 
@@ -93,7 +93,7 @@ def draw_curve(ax: Axes, shown: Shown) -> None:
     ax.text((100 + certified) / 2, 0.955 * top, "\u201cI don\u2019t know\u201d", ha="center",
             va="top", fontsize=13, color=GREY)  # fmt: skip
     ax.set(xlim=(0, 100), ylim=(0, top))
-    ax.set_xlabel("Share of texts that is answered, surest first (%)", fontsize=12)
+    ax.set_xlabel("Share of new texts that is answered, surest first (%)", fontsize=12)
     ax.set_ylabel("Wrong among the answers (%)", fontsize=12)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=11)

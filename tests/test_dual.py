@@ -212,6 +212,18 @@ def test_leads_of_two_classes():
     np.testing.assert_array_equal(found.variance, variance[[3, 5], 0])
 
 
+def test_the_surest_margin_is_one_of_all_margins():
+    X, y = kernelled.rows(n=60, n_classes=3)
+    sides = np.where(np.arange(3) == y[:, None], 1, -1)
+    three = kernelled.trained(kernelled.untrained(kernelled.form(), 3), X, sides)
+    mean, variance = three.margin(KernelRows(X))
+    for two_sided, size in ((False, mean), (True, np.abs(mean))):
+        found, own = three.surest_margin(KernelRows(X), two_sided=two_sided)
+        np.testing.assert_array_equal(found, mean)
+        np.testing.assert_array_equal(own, variance[np.arange(60), size.argmax(axis=1)])
+        assert len(set(size.argmax(axis=1))) == 3
+
+
 def test_rows_are_scored_in_blocks(monkeypatch):
     X, y = kernelled.rows(n=60)
     one = kernelled.trained(kernelled.untrained(kernelled.form(kernels.RBF(0.3))), X, 2 * y - 1)

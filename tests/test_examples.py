@@ -42,6 +42,18 @@ def test_the_picture_of_the_front_page_is_drawn(front_page, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
+def test_the_picture_of_the_tutorial_on_abstaining_is_drawn(example, tmp_path):
+    picture = example("abstain_picture")
+    shown = picture.judged(n_cards=3)
+    point = shown.display.certified_["model"]
+    assert point.bound <= picture.RISK == shown.display.risk_
+    assert abs(shown.answered - point.coverage) < 0.1
+    assert [card.answered for card in shown.cards] == [True] * 3 + [False] * 3
+    assert len({card.text for card in shown.cards}) == 6
+    picture.draw(shown, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+
+
 @pytest.mark.slow
 def test_topics_that_come_together_are_better_learnt_as_a_graph(monkeypatch, capsys, data_folder):
     monkeypatch.syspath_prepend(str(ROOT))

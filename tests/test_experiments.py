@@ -67,6 +67,44 @@ def test_the_page_shows_the_result(module, name):
     assert page.renewed(text) == text, f"run 'python -m experiments.{name}.page'"
 
 
+def test_the_guide_on_costs_shows_the_result(module):
+    page = module("decide.page")
+    text = page.GUIDE.read_text()
+    assert page.renewed(text) == text, "run 'python -m experiments.decide.page'"
+    assert "| default rule, cost at prediction |" in text
+
+
+def test_every_table_of_decisions_has_its_place(module):
+    page = module("decide.page")
+    text = page.PAGE.read_text() + page.GUIDE.read_text()
+    for name in page.TABLES:
+        assert text.count(f"<!-- made by {name} in experiments/decide/page.py -->") == 1, name
+
+
+def test_costs_at_prediction_are_level_with_costs_in_training_or_better(module):
+    """What the guide on costs concludes."""
+    for line in module("tables").lines(ROOT / "experiments/decide/costs.csv"):
+        more, error = float(line["more than ours"]), float(line["error"])
+        if "in training" in line["who"] or "Tuned" in line["who"]:
+            assert more >= -error, line
+
+
+def test_no_promised_risk_is_broken_more_often_than_stated(module):
+    """What the page on decisions concludes; sets with delta were judged in fewer draws."""
+    for line in module("tables").lines(ROOT / "experiments/decide/promise.csv"):
+        if line["broken %"]:
+            allowed = 10 + 200 * np.sqrt(0.1 * 0.9 / int(line["draws"]))
+            assert float(line["broken %"]) <= allowed, line
+
+
+def test_sharper_log_odds_lie_between_log_odds_and_the_lead(module):
+    score = module("decide.sureness").sureness
+    p = np.array([[0.6, 0.3, 0.1], [0.1, 0.45, 0.45]])
+    assert score(p, 1.0) == pytest.approx(np.log([0.6 / 0.4, 0.45 / 0.55]))
+    assert score(p, 2.0) == pytest.approx(np.log([0.36 / 0.1, 0.45**2 / (0.45**2 + 0.01)]))
+    assert score(p, 100.0) == pytest.approx([100 * np.log(2.0), 0.0])
+
+
 @pytest.mark.parametrize("name", ["forms", "texts_page"])
 def test_pages_of_defaults_show_the_result(module, name):
     made = module(f"defaults.{name}")

@@ -137,10 +137,21 @@ def table_columns(shown):
     assert sum(shown["sizes"]) == sum(name.split(" ")[-1][:7] != "weekday" for name in weights) - 1
 
 
+def abstention(shown):
+    answered, wrong = shown["answered"], shown["wrong"]
+    assert 0.85 < answered.mean() < 1
+    assert wrong[answered].mean() < shown["clf"].risk_bound_ <= 0.03 < wrong.mean()
+    assert wrong[~answered].mean() > 0.5
+    assert shown["held"].mean() > 0.98
+    sizes = np.array([len(labels) for labels in shown["sets"]])
+    assert sizes[~answered].mean() > 2 * sizes[answered].mean()
+    assert set(shown["display"].certified_) == {"surelearn"}
+
+
 FINDINGS = [
     margin_distributions, calibration, weight_confidence, learning_curves, active_learning,
     ellipses, drift, tagger_confidence, which_multiclass, tree, grid, kernel_boundary, merge,
-    table_columns,
+    table_columns, abstention,
 ]  # fmt: skip
 
 

@@ -14,9 +14,9 @@ import strategies
 from driver import expected, learn, make
 from reference.learner import Learner
 from reference.rules import FIRST_ORDER
-from surelearn import _core, constraints, rules
+from surelearn import SureClassifier, _core, constraints, rules
 from surelearn.rows import rows_of
-from surelearn.weights import Diagonal, Layout, Method, Targets
+from surelearn.weights import Diagonal, Full, Layout, Method, Targets
 
 PROJECTIONS = ["precision", "covariance"]
 
@@ -61,6 +61,58 @@ def test_learning_agrees_with_the_reference(problem, rule, options):
             size = 1e-6 + np.abs(x).sum() * scale
             np.testing.assert_allclose(mean[i], m, rtol=tolerance, atol=tolerance * size)
             np.testing.assert_allclose(variance[i], v, rtol=tolerance)
+
+
+@given(
+    problem=strategies.problems(),
+    rule=strategies.rules(),
+    two_sided=st.booleans(),
+    options=st.fixed_dictionaries(
+        {
+            "fit_intercept": st.booleans(),
+            "average": st.booleans(),
+            "dtype": st.sampled_from([np.float64, np.float32]),
+        }
+    ),
+)
+def test_the_surest_margin_has_the_bits_of_all_margins(problem, rule, two_sided, options):
+    assume(rule[0] not in FIRST_ORDER)
+    weights = make(problem.X.shape[1], problem.n_classes, rule[0], **options)
+    learn(weights, rule, problem.X, problem.y, n_classes=problem.n_classes)
+    check_surest_margin(weights, problem.X, two_sided)
+
+
+def check_surest_margin(weights, X, two_sided):
+    rows = rows_of(X)
+    mean, variance = weights.margin(rows)
+    found, own = weights.surest_margin(rows, two_sided=two_sided)
+    assert found.tobytes() == mean.tobytes() == weights.scores(rows).tobytes()
+    surest = (np.abs(mean) if two_sided else mean).argmax(axis=1)
+    assert own.tobytes() == variance[np.arange(len(mean)), surest].tobytes()
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+def test_the_surest_margin_of_a_covariance_has_the_bits_of_all_margins(n_columns):
+    random = np.random.default_rng(0)
+    layout = Layout(5, intercept=True, second_order=True, averaged=False, dtype="float64",
+                    covariance="full")  # fmt: skip
+    weights = Full(layout, n_columns, 0.7)
+    X = random.normal(size=(30, 5))
+    y = random.integers(0, max(2, n_columns), 30)
+    learn(weights, ("arow", {"r": 1.0}), X, y, n_classes=max(2, n_columns))
+    check_surest_margin(weights, X, two_sided=False)
+    assert len(set(weights.winners(rows_of(X)))) > 1
+    check_surest_margin(weights, X, two_sided=True)
+
+
+def test_the_surest_margin_is_in_the_units_of_the_weights():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3)) * [1.0, 1e3, 1e-3] + [0.0, 5e3, 0.0]
+    clf = SureClassifier(random_state=0, scale=True).fit(X, np.arange(60) % 3)
+    weights = clf._model.weights
+    assert weights.units is not None
+    check_surest_margin(weights, X, two_sided=False)
+    assert weights.surest_margin(rows_of(X[:0]), two_sided=False)[1].shape == (0,)
 
 
 @given(problem=strategies.problems(), rule=strategies.rules(), two=st.sampled_from(PROJECTIONS))

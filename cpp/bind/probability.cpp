@@ -1,11 +1,13 @@
 // Bindings: label probabilities of arrays of means and variances.
 #include "surelearn/probability.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -121,6 +123,90 @@ nb::ndarray<nb::numpy, double> sharp_log_odds_of(const Scores& p,
     return found.give();
 }
 
+/// The place of the largest number of each row.
+nb::ndarray<nb::numpy, std::int64_t> first_largest_of(const Scores& x) {
+    if (x.shape(1) == 0) throw nb::value_error("x must have a column");
+    NewArray<std::int64_t> found({x.shape(0)});
+    {
+        const nb::gil_scoped_release release;
+        for (std::size_t i = 0; i < x.shape(0); ++i) {
+            found.data[i] = static_cast<std::int64_t>(first_largest(row(x, i)));
+        }
+    }
+    return found.give();
+}
+
+/// (where the set of each row ends, the places of all labels in them)
+std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int64_t>> label_sets(
+    const Scores& p, bool cumulative, const Vector<double>& limits, double penalty,
+    std::size_t n_free, bool always_the_best, const std::optional<Vector<std::int64_t>>& sizes) {
+    const std::size_t n = p.shape(0), n_labels = p.shape(1);
+    if (limits.shape(0) != 1 && limits.shape(0) != n_labels) {
+        throw nb::value_error("limits must have one entry or one for each label");
+    }
+    const auto fits = [&](std::int64_t size) {
+        return size >= 0 && static_cast<std::size_t>(size) <= n_labels;
+    };
+    if (sizes && (sizes->shape(0) != n || !std::ranges::all_of(view(*sizes), fits))) {
+        throw nb::value_error("sizes must have a number of labels for each row");
+    }
+    NewArray<std::int64_t> ends({n});
+    std::vector<std::int64_t> places;
+    {
+        const nb::gil_scoped_release release;
+        SetFinder sets({cumulative, penalty, n_free}, view(limits), always_the_best);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto size = sizes ? static_cast<std::size_t>(view(*sizes)[i]) : n_labels;
+            sets.find(row(p, i).first(size), places);
+            ends.data[i] = static_cast<std::int64_t>(places.size());
+        }
+    }
+    NewArray<std::int64_t> all({places.size()});
+    std::ranges::copy(places, all.data.get());
+    return {ends.give(), all.give()};
+}
+
+/// The sets of `label_sets` as tuples of labels; rows that have the same one label share a tuple.
+nb::list label_tuples(const nb::tuple& labels, const Vector<std::int64_t>& ends,
+                      const Vector<std::int64_t>& places) {
+    const auto label = [&](std::int64_t place) {
+        if (place < 0 || static_cast<std::size_t>(place) >= labels.size()) {
+            throw nb::index_error("place out of range");
+        }
+        return static_cast<std::size_t>(place);
+    };
+    const auto tuple_of = [&](std::span<const std::int64_t> own) {
+        const auto size = static_cast<Py_ssize_t>(own.size());
+        auto made = nb::steal<nb::object>(PyTuple_New(size));
+        if (!made) throw nb::python_error();
+        for (Py_ssize_t i = 0; i < size; ++i) {
+            const nb::object each = labels[label(own[static_cast<std::size_t>(i)])];
+            PyTuple_SET_ITEM(made.ptr(), i, each.inc_ref().ptr());
+        }
+        return made;
+    };
+    auto sets = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ends.shape(0))));
+    if (!sets) throw nb::python_error();
+    std::vector<nb::object> alone(labels.size());
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < ends.shape(0); ++i) {
+        const auto end = static_cast<std::size_t>(view(ends)[i]);
+        if (end < begin || end > places.shape(0)) throw nb::index_error("end out of range");
+        const auto own = view(places).subspan(begin, end - begin);
+        nb::object made;
+        if (own.size() == 1) {
+            nb::object& known = alone[label(own[0])];
+            if (!known) known = tuple_of(own);
+            made = known;
+        } else {
+            made = tuple_of(own);
+        }
+        PyList_SET_ITEM(sets.ptr(), static_cast<Py_ssize_t>(i), made.release().ptr());
+        begin = end;
+    }
+    return sets;
+}
+
 }  // namespace
 
 void bind_probability(nb::module_& m) {
@@ -139,6 +225,14 @@ void bind_probability(nb::module_& m) {
     m.def("sharp_log_odds_of", &sharp_log_odds_of, nb::arg("p").noconvert(),
           nb::arg("best").noconvert(),
           "Log odds of one label of each row, if probabilities were twice as sharp.");
+    m.def("first_largest_of", &first_largest_of, nb::arg("x").noconvert(),
+          "Place of the largest number of each row; ties: the first.");
+    m.def("label_sets", &label_sets, nb::arg("p").noconvert(), nb::arg("cumulative"),
+          nb::arg("limits").noconvert(), nb::arg("penalty"), nb::arg("n_free"),
+          nb::arg("always_the_best"), nb::arg("sizes").noconvert().none(),
+          "(ends, places) of the labels of each row that fit, most probable first.");
+    m.def("label_tuples", &label_tuples, nb::arg("labels"), nb::arg("ends").noconvert(),
+          nb::arg("places").noconvert(), "A tuple of labels for each set of `label_sets`.");
 }
 
 }  // namespace surelearn::bind

@@ -283,6 +283,21 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin
     return {s.give(), v.give()};
 }
 
+/// Mean score of every column, and the variance of the surest one of each row.
+template <Weights W>
+std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> surest_margin(
+    Model<W>& model, const Rows& rows, bool two_sided) {
+    NewArray<double> s({rows.size(), model.shape().n_columns});
+    NewArray<double> v({rows.size()});
+    std::vector<double> work;
+    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
+        const std::span own(s.data.get() + at, K);
+        mean_scores(model.weights, row, own);
+        v.data[at / K] = variance_of(model.weights, row, surest_column(own, two_sided), work);
+    });
+    return {s.give(), v.give()};
+}
+
 /// Best and next best label of every row, or of those of these numbers, the margin between them and
 /// its variance.
 template <Weights W>
@@ -379,6 +394,8 @@ nb::class_<Model<W>> bind_model(nb::module_& m, const char* name, const char* ab
     model.def("scores", &scores<W>, nb::arg("rows"), "Mean score of every column.");
     model.def("margin", &margin<W>, nb::arg("rows"), nb::arg("numbers").noconvert().none(),
               "Mean and variance of every column's score.");
+    model.def("surest_margin", &surest_margin<W>, nb::arg("rows"), nb::arg("two_sided"),
+              "Mean of every column's score, and the variance of the largest one.");
     model.def("leads", &leads<W>, nb::arg("rows"), nb::arg("numbers").noconvert().none(),
               nb::arg("threads"),
               "(best label, next best, margin between them, its variance) of every row.");

@@ -35,6 +35,29 @@ void mean_scores(const W& weights, const R& row, std::span<double> s, const R& a
     }
 }
 
+/// The variance of the score of one column, with the bits that `variances` gives it.
+template <Weights W, class R>
+[[nodiscard]] double variance_of(const W& weights, const R& row, std::size_t column,
+                                 std::vector<double>& work) {
+    if constexpr (W::touches_all_weights) {
+        work.resize(weights.shape().n_columns);
+        weights.variances(row, std::span(work));
+        return work[column];
+    } else {
+        double v = 0.0;
+        weights.shape().each_feature(
+            row, [&](std::size_t j, double x) { v += weights.sigma(j, column) * (x * x); });
+        return v;
+    }
+}
+
+/// The column with the largest mean score, or with the one farthest from 0; ties: the first.
+[[nodiscard]] inline std::size_t surest_column(std::span<const double> s, bool two_sided) noexcept {
+    if (!two_sided) return best(s);
+    const auto less = [](double a, double b) { return std::fabs(a) < std::fabs(b); };
+    return static_cast<std::size_t>(std::ranges::max_element(s, less) - s.begin());
+}
+
 /// The two labels with the largest mean scores (ties: the first), and the margin between them.
 struct TopTwo {
     std::size_t best;

@@ -15,6 +15,7 @@
 #include "test_column_units.hpp"
 #include "test_covariance.hpp"
 #include "test_custom.hpp"
+#include "test_deciding.hpp"
 #include "test_decode.hpp"
 #include "test_diagonal.hpp"
 #include "test_document_counts.hpp"
@@ -99,6 +100,7 @@ int main() {
     run(hashing_tests, count);
     run(gaussian_tests, count);
     run(diagonal_tests, count);
+    run(deciding_tests, count);
     run(decode_tests, count);
     run(bounds_tests, count);
     run(forms_tests, count);

@@ -1,5 +1,5 @@
-// top_two.hpp: threads share nothing but what they read, no row allocates, and a hypothetical
-// update moves no mean.
+// top_two.hpp: threads share nothing but what they read, no row allocates, one variance is that of
+// all, and a hypothetical update moves no mean.
 #pragma once
 
 #include <array>
@@ -74,6 +74,50 @@ inline void leads_allocate_for_no_row() {
     CHECK(calls(1000) == calls(10));
 }
 
+template <class W>
+inline void check_one_variance(const W& weights) {
+    const auto made = top_twos::rows(40);
+    auto matrix = made.matrix();
+    CHECK(!matrix.inspect());
+    const std::size_t K = weights.shape().n_columns;
+    std::vector<double> v(K), work;
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+        const auto row = matrix.stored(i);
+        weights.variances(row, std::span(v));
+        for (std::size_t k = 0; k < K; ++k) CHECK(variance_of(weights, row, k, work) == v[k]);
+    }
+}
+
+inline void the_variance_of_a_column_has_the_bits_of_all() {
+    for (const std::size_t n_columns : {1U, 6U, 30U}) {
+        const Shape shape{.n_features = top_twos::n_features, .n_columns = n_columns};
+        check_one_variance(top_twos::weights(n_columns));
+        check_one_variance(diagonal::worn<double>(shape));
+        // Columns in another order than their labels, as where classes came late.
+        Shape fewer = shape;
+        fewer.n_columns = 1;
+        const Diagonal<float> one = diagonal::worn<float>(fewer);
+        std::vector<std::int64_t> from(n_columns, -1);
+        from.back() = 0;
+        auto roomy = one.with_columns(std::array{std::int64_t{0}}, n_columns);
+        auto late = roomy.extended(from);
+        CHECK(late.has_value());
+        if (late) check_one_variance(*late);
+    }
+    Full<double> full(Shape{.n_features = top_twos::n_features, .n_columns = 3, .prior = 0.7});
+    check_one_variance(full);
+}
+
+inline void the_surest_column_is_the_first_of_equals() {
+    const auto column = [](std::vector<double> s, bool two_sided) {
+        return surest_column(s, two_sided);
+    };
+    CHECK(column({-3.0, 1.0, 1.0}, false) == 1 && column({-3.0, 1.0, 1.0}, true) == 0);
+    CHECK(column({1.0, -3.0, 3.0}, false) == 2 && column({1.0, -3.0, 3.0}, true) == 1);
+    CHECK(column({-2.0}, false) == 0 && column({-2.0}, true) == 0);
+    CHECK(column({0.0, -0.0}, false) == 0 && column({-0.0, 0.0}, true) == 0);
+}
+
 inline void a_hypothetical_update_moves_variances_only() {
     const auto made = top_twos::rows(1);
     auto matrix = made.matrix();
@@ -111,6 +155,9 @@ inline void a_row_that_would_leave_no_variance_is_not_supposed() {
 inline constexpr std::array top_two_tests{
     Test{"threads do not show in leads", threads_do_not_show_in_leads},
     Test{"leads allocate for no row", leads_allocate_for_no_row},
+    Test{"the variance of a column has the bits of all",
+         the_variance_of_a_column_has_the_bits_of_all},
+    Test{"the surest column is the first of equals", the_surest_column_is_the_first_of_equals},
     Test{"to suppose a row moves its variances only", a_hypothetical_update_moves_variances_only},
     Test{"a row that would leave no variance is not supposed",
          a_row_that_would_leave_no_variance_is_not_supposed},

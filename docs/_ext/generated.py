@@ -42,6 +42,7 @@ MODULES = {
     "Work with models": {
         "surelearn.active": "Which rows to label next",
         "surelearn.evaluation": "Scores of models",
+        "surelearn.decide": "Decisions with finite-sample promises, from scores and losses",
         "surelearn.tuning": "Results of tuning",
         "surelearn.prediction": "Predictions for whole files",
         "surelearn.merging": "States of models, to be added up and merged",

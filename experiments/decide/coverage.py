@@ -79,7 +79,7 @@ class Rival:
         choosing, certifying = split(len(rows), fewest_rows(RISK, DELTA), np.random.default_rng(0))
         said = Selection(self.sureness[rows], self.loss[rows])
         found = select(
-            said.sureness[choosing], said.take(certifying), risk=RISK, delta=DELTA, binary=True
+            said.take(choosing), said.take(certifying), risk=RISK, delta=DELTA, binary=True
         )
         return None if found is None else self.sureness >= found.threshold
 
@@ -96,7 +96,8 @@ def mapie_covered(rival: Rival, rows: NDArray[np.int64], y: Any) -> NDArray[np.b
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        controller.calibrate(rival.X[rows], y[rows])
+        known = np.isin(y[rows], rival.model.classes_)  # it takes no other labels
+        controller.calibrate(rival.X[rows][known], y[rows][known])
     valid = np.asarray(controller.valid_predict_params, dtype=float).ravel()
     if not len(valid):
         return None

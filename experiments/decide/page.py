@@ -91,6 +91,21 @@ def sizes() -> list[str]:
     return tables.table(head, rows)
 
 
+def sureness() -> list[str]:
+    """Areas under the risk-coverage curve by several scores."""
+    lines = _lines("sureness")
+    found = {(line["set"], line["score"]): line for line in lines}
+    scores = list(dict.fromkeys(line["score"] for line in lines))
+    rows = [[name, *(_area(found[name, score]) for score in scores)] for name in _sets(lines)]
+    return tables.table(["set", *scores], rows)
+
+
+def _area(line: Line) -> str:
+    if float(line["error"]) == float(line["more than ours"]) == 0:
+        return f"{float(line['area']):.4f}"
+    return f"{float(line['more than ours']):+.4f} ± {float(line['error']):.4f}"
+
+
 def novelty() -> list[str]:
     """Foreign questions that are found."""
     columns = {
@@ -155,7 +170,7 @@ def _sets(lines: Iterable[Line]) -> list[str]:
 
 
 TABLES: dict[str, Callable[[], list[str]]] = {
-    made.__name__: made for made in (promise, sets, coverage, sizes, novelty, costs)
+    made.__name__: made for made in (sureness, promise, sets, coverage, sizes, novelty, costs)
 }
 
 

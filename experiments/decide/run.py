@@ -1,10 +1,10 @@
-"""Runs all four parts, one after the other; README.md."""
+"""Runs all parts, one after the other; README.md."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-PARTS = ("promise", "coverage", "novelty", "costs")
+PARTS = ("promise", "coverage", "novelty", "costs", "sureness")
 
 
 def main() -> None:

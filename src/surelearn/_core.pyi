@@ -156,6 +156,9 @@ class Diagonal32:
     def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
+    def surest_margin(self, rows: Rows, two_sided: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean of every column's score, and the variance of the largest one."""
+
     def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
@@ -246,6 +249,9 @@ class Diagonal64:
 
     def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def surest_margin(self, rows: Rows, two_sided: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean of every column's score, and the variance of the largest one."""
 
     def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
@@ -338,6 +344,9 @@ class Full32:
     def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
 
+    def surest_margin(self, rows: Rows, two_sided: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean of every column's score, and the variance of the largest one."""
+
     def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
         (best label, next best, margin between them, its variance) of every row.
@@ -405,6 +414,9 @@ class Full64:
 
     def margin(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """Mean and variance of every column's score."""
+
+    def surest_margin(self, rows: Rows, two_sided: bool) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Mean of every column's score, and the variance of the largest one."""
 
     def leads(self, rows: Rows, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
@@ -509,6 +521,17 @@ def sharp_log_odds_of(p: Annotated[NDArray[numpy.float64], dict(shape=(None, Non
     """
     Log odds of one label of each row, if probabilities were twice as sharp.
     """
+
+def first_largest_of(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int64]:
+    """Place of the largest number of each row; ties: the first."""
+
+def label_sets(p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cumulative: bool, limits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], penalty: float, n_free: int, always_the_best: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """
+    (ends, places) of the labels of each row that fit, most probable first.
+    """
+
+def label_tuples(labels: tuple, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list:
+    """A tuple of labels for each set of `label_sets`."""
 
 class Texts:
     """Texts, read in place."""

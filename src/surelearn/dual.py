@@ -198,6 +198,12 @@ class Dual:
                 variance[span, column] = _variances(problem, values, own[span])
         return mean, variance
 
+    def surest_margin(self, rows: KernelRows, *, two_sided: bool) -> tuple[Array, Array]:
+        """As `surelearn.weights.Weights.surest_margin`."""
+        mean, variance = self.margin(rows)
+        best = (np.abs(mean) if two_sided else mean).argmax(axis=1)
+        return mean, variance[np.arange(len(mean)), best]
+
     def leads(
         self, rows: KernelRows, numbers: NDArray[np.int64] | None = None, *, threads: int = 1
     ) -> Leads:

@@ -33,6 +33,8 @@ MEMORY_LIMIT: int | None = None
 #: Number of learners that share a table in `Diagonal.sweep`.
 LANES = 8
 
+Moments = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 
 class Method(NamedTuple):
     """How to learn rows."""
@@ -135,20 +137,17 @@ class Weights:
 
     @property
     def n_columns(self) -> int:
-        columns: int = self._core.n_columns
-        return columns
+        return int(self._core.n_columns)
 
     @property
     def prior(self) -> float:
-        prior: float = self._core.prior
-        return prior
+        return float(self._core.prior)
 
     @property
     def means(self) -> NDArray[Any]:
         """Means of shape (n_columns, n_rows), the intercept last: a read-only view, or the computed
         averages."""
-        means: NDArray[Any] = self._core.averages() if self.layout.averaged else self._own_means()
-        return means
+        return np.asarray(self._core.averages() if self.layout.averaged else self._own_means())
 
     def _own_means(self) -> Any:
         raise NotImplementedError
@@ -191,8 +190,7 @@ class Weights:
 
     def winners(self, rows: _core.Rows) -> NDArray[np.int64]:
         """Index of the class with the largest mean score of every row; the first of equals."""
-        places: NDArray[np.int64] = self._core.winners(self._read(rows))
-        return places
+        return np.asarray(self._core.winners(self._read(rows)))
 
     def winner(self, row: _core.Rows) -> int:
         """The same for one row."""
@@ -201,17 +199,22 @@ class Weights:
 
     def scores(self, rows: _core.Rows) -> NDArray[np.float64]:
         """Mean score of every row and column."""
-        scores: NDArray[np.float64] = self._core.scores(self._read(rows))
-        return scores
+        return np.asarray(self._core.scores(self._read(rows)))
 
-    def margin(
-        self, rows: _core.Rows, numbers: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def margin(self, rows: _core.Rows, numbers: NDArray[np.int64] | None = None) -> Moments:
         """Mean and variance of the score of every row and column (second order only).
 
         If `numbers` is given, of these rows only.
         """
         mean, variance = self._core.margin(self._read(rows), numbers)
+        return mean, variance
+
+    def surest_margin(self, rows: _core.Rows, *, two_sided: bool) -> Moments:
+        """Mean score of every row and column, and the variance of each row's surest column.
+
+        It is the one with the largest mean; with two sides, with the one farthest from 0.
+        """
+        mean, variance = self._core.surest_margin(self._read(rows), two_sided)
         return mean, variance
 
     def leads(
@@ -364,8 +367,7 @@ class Diagonal(Weights):
     @property
     def capacity(self) -> int:
         """Number of columns that fit in the allocated memory, including spare ones."""
-        capacity: int = self._core.capacity
-        return capacity
+        return int(self._core.capacity)
 
     def mirrored(self) -> Self:
         """The one column of two classes as two: mean -mu and +mu, sigma each."""
@@ -382,8 +384,7 @@ class Diagonal(Weights):
     @property
     def variances(self) -> NDArray[Any]:
         """Variances in the shape of the means: a read-only view (second order only)."""
-        variances: NDArray[Any] = self._core.part(1)
-        return variances
+        return np.asarray(self._core.part(1))
 
     @classmethod
     def lanes(cls, layout: Layout, prior: float) -> Self:
@@ -451,13 +452,12 @@ class Full(Weights):
     @property
     def variances(self) -> NDArray[Any]:
         """The full covariance matrix: a read-only view, up to date until more is learnt."""
-        sigma: NDArray[Any] = self._core.sigma()
-        return sigma
+        return np.asarray(self._core.sigma())
 
     def use_threads(self, threads: int) -> None:
         self._core.set_threads(threads)
 
-    def joint_moments(self, rows: _core.Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def joint_moments(self, rows: _core.Rows) -> Moments:
         """Means of the scores, and their covariances of shape (rows, n_columns, n_columns)."""
         mean, covariance = self._core.joint_moments(self._read(rows))
         return mean, covariance

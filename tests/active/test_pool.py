@@ -66,6 +66,21 @@ def test_from_nothing_it_asks_at_random_until_two_classes_are_known():
     assert pool.ask().tolist() == [left[query(pool.model, X[left])[0]]]
 
 
+def test_one_question_may_follow_another_strategy():
+    X, y = digits(3)
+    pool = Pool(SureClassifier(), X, labels={int(np.flatnonzero(y == k)[0]): k for k in range(3)})
+    teach(pool, y, 20)
+    usual, left = pool.ask().tolist(), np.flatnonzero(~pool._closed)
+    (new,) = pool.ask(strategy="novel")
+    assert new == left[query(pool.model, X[left], strategy="novel")[0]]
+    assert pool.ask().tolist() == usual != [new]
+    with pytest.raises(ValueError, match=r"strategy must be one of 'random'.*got 'newest'"):
+        pool.ask(strategy="newest")
+    pool = Pool(SureClassifier(), X, batch=True)
+    with pytest.raises(ValueError, match="batch needs strategy='acl', got 'novel'"):
+        pool.ask(strategy="novel")
+
+
 def test_asking_twice_gives_the_same_rows():
     X, y = digits(3)
     pool = Pool(SureClassifier(), X, random_state=0, explore=0.3)

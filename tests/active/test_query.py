@@ -105,6 +105,42 @@ def test_entropy_and_least_confident_go_by_probabilities(n_classes):
     assert query(clf, X, 1, "entropy")[0] == entropy.argmax()
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("more", [{}, {"covariance": "full"}], ids=str)
+def test_novel_is_the_best_labels_score_in_deviations(n_classes, more):
+    clf, X = fitted(n_classes, rule="arow", **more)
+    mean, variance = clf.margin(X)
+    if n_classes == 2:
+        want = np.abs(mean) / np.sqrt(variance)
+    else:
+        at = np.arange(len(X)), mean.argmax(axis=1)
+        want = mean[at] / np.sqrt(variance[at])
+    np.testing.assert_allclose(scores(clf, X, "novel"), want, rtol=1e-12)
+    np.testing.assert_array_equal(scores(clf, X, "novel"), -clf.novelty(X))
+    assert query(clf, X, 1, "novel")[0] == clf.novelty(X).argmax()
+
+
+def test_a_text_of_unknown_words_is_asked_about_before_one_between_two_labels():
+    labels = ["film", "food", "sport"]
+    known = ["fine plot", "dull plot", "fine soup", "dull soup", "fine goal", "dull goal"]
+    X, y = known * 5, np.repeat(labels, 2).tolist() * 5
+    clf = SureTextClassifier(random_state=0).fit(X, y, calibrate=False)
+    texts = ["fine plot", "plot soup", "unheard words"]
+    assert query(clf, texts, 3, "novel").tolist() == [2, 1, 0]
+    assert query(clf, texts, 1, "acl").tolist() != [0]
+
+
+def test_what_has_no_variances_or_many_labels_is_refused_as_novel():
+    X, Y = data()
+    for clf, says in (
+        (model("arow").fit(X, Y), "no best label, got 'novel': its rows have many labels"),
+        (SureClassifier("pa1").fit(X, [i % 2 for i in range(len(X))]), "no variances, got 'novel'"),
+        (LogisticRegression().fit(NEAR, [0, 1, 0, 1]), "LogisticRegression keeps none"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            scores(clf, X if hasattr(clf, "rule") else NEAR, "novel")
+
+
 def test_random_is_an_order_of_its_own():
     clf, X = fitted(2)
     order = query(clf, X, len(X), "random", random_state=3)
@@ -119,6 +155,8 @@ def test_rows_that_cannot_teach_come_last(rule):
         [[1.0, 0.5], [-1.0, 0.5]], ["a", "b"]
     )
     assert scores(clf, NEAR)[3] == np.inf
+    assert scores(clf, NEAR, "novel")[3] == np.inf
+    assert np.isfinite(scores(clf, NEAR, "novel")[:3]).all()
     assert query(clf, NEAR, 4).tolist()[-1] == 3
     assert query(clf, NEAR, 4, batch=True).tolist()[-1] == 3
 
@@ -192,11 +230,11 @@ def test_a_rule_of_ones_own_is_asked_for_its_gain():
 # ----------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize("strategy", ["acl", "margin", "entropy", "least-confident"])
+@pytest.mark.parametrize("strategy", ["acl", "margin", "entropy", "least-confident", "novel"])
 @pytest.mark.parametrize("model", [SureClassifier(scale=False), LogisticRegression()], ids=str)
 def test_before_fit_there_is_only_random(model, strategy):
     assert query(model, NEAR, 2, "random", random_state=0).shape == (2,)
-    if strategy == "acl" and not isinstance(model, SureClassifier):
+    if strategy in ("acl", "novel") and not isinstance(model, SureClassifier):
         return
     with pytest.raises(NotFittedError, match="not fitted"):
         query(model, NEAR, 1, strategy)
@@ -218,7 +256,8 @@ def test_other_errors():
 
 
 def test_every_strategy_is_there():
-    assert set(active.STRATEGIES) == {"random", "margin", "acl", "entropy", "least-confident"}
+    known = {"random", "margin", "acl", "entropy", "least-confident", "novel"}
+    assert set(active.STRATEGIES) == known
 
 
 def gain_of(clf: SureClassifier):

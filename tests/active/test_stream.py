@@ -185,5 +185,22 @@ def test_errors():
             Sampler(SureClassifier(), budget)
         with pytest.raises(ValueError, match="budget must be in"):
             stream(SureClassifier(), [], budget)  # at once, not with the first batch
-    with pytest.raises(ValueError, match="strategy must be one of 'acl', 'margin', got 'entropy'"):
+    with pytest.raises(
+        ValueError, match="strategy must be one of 'acl', 'margin', 'novel', got 'entropy'"
+    ):
         Sampler(SureClassifier(), 0.1, strategy="entropy")
+
+
+def test_new_rows_of_a_stream_are_asked_about_first():
+    """Rows along axes that the model has met are known; those along others are new."""
+    random = np.random.default_rng(0)
+    eye = np.eye(6)
+    known = eye[random.integers(0, 2, 400)]
+    clf = SureClassifier(fit_intercept=False, scale=False, random_state=0)
+    clf.fit(known, known[:, 0] > 0, calibrate=False)
+    rows = eye[random.integers(0, 6, 2000)]
+    sampler = Sampler(clf, 0.3, strategy="novel", random_state=0)
+    asked = sampler.ask(rows)
+    is_new = rows[:, 2:].any(axis=1)
+    assert abs(asked.mean() - 0.3) < 0.02
+    assert asked[is_new].mean() > 3 * asked[~is_new].mean()

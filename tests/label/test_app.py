@@ -51,6 +51,23 @@ def test_label_skip_undo_and_go_on(tmp_path):
     assert found.ledger.given == {}
 
 
+def test_what_to_ask_first_is_chosen_with_and_without_the_script(tmp_path):
+    found = session(tmp_path, explore=0.0)
+    answer(found, n=6)
+    browser = client(found)
+    assert "least sure of it" in browser.get("/").text
+    moved = browser.post("/strategy", data={"strategy": "novel"})
+    assert (moved.status_code, moved.headers["location"]) == (303, "/")
+    assert "has seen the least like it" in browser.get("/").text
+    part = browser.post("/strategy", data={"strategy": "acl"}, headers={"x-part": "1"})
+    assert "least sure of it" in part.text
+    for data in ({}, {"strategy": "<b>"}):
+        refused = browser.post("/strategy", data=data, headers={"x-part": "1"})
+        assert refused.status_code == 409
+        assert refused.text.startswith("strategy must be one of 'acl', 'novel', got ")
+    assert found.strategy("ann") == "acl"
+
+
 def test_what_cannot_be_done_is_said_and_changes_nothing(tmp_path):
     found = session(tmp_path)
     browser = client(found)

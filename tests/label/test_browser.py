@@ -85,6 +85,23 @@ def test_why_labels_and_help_by_key(tmp_path):
         assert browser.item == before
 
 
+def test_what_was_never_seen_is_asked_first_and_marked(tmp_path):
+    found = session(tmp_path, pool(200), explore=0.0)
+    answer(found, "ann", 20)
+    with page(found) as browser:
+        browser.one('.ask [value="novel"]').click()
+        browser.until(lambda: "has seen the least like it" in browser.texts(".meta")[0])
+        assert browser.texts('.ask [aria-pressed="true"]') == ["Never seen"]
+        assert browser.script("return document.activeElement.id") == "text"
+        found.ledger.novelty = dict.fromkeys(range(39), -99.0)
+        browser.driver.refresh()
+        assert browser.texts(".never-seen") == ["never seen"]
+        browser.keys("w")
+        browser.until(lambda: "newer than 39 of 39 questions" in browser.texts(".why dd"))
+        assert browser.script(CONTRAST) == []
+        assert browser.names() == []
+
+
 def test_more_than_ten_labels_are_searched(tmp_path):
     found = session(tmp_path)
     for i in range(12):
@@ -234,6 +251,8 @@ def test_focus_goes_from_the_text_to_labels_tools_and_panel(tmp_path):
             browser.keys("\ue004")
             order.append(browser.script(focus))
         assert order == ["text", "1good", "2bad", "Skip S", "Undo U", "new-label", "Add"]
+        browser.keys("\ue004", "\ue004")
+        assert browser.script(focus) == "Never seen"
         browser.keys("\ue00c")
         browser.keys("1")  # a field that is left takes no keys
 

@@ -60,3 +60,23 @@ def test_labels_and_people_are_listed_once_in_order():
     label = [Event("", "label", None, {"label": name}) for name in "bab"]
     found = log(*label, Event("zoe", "enter"), Event("ann", "enter"), Event("zoe", "enter"))
     assert (found.labels, found.people) == (["b", "a"], ["zoe", "ann"])
+
+
+def test_another_strategy_takes_back_what_the_last_one_chose():
+    want = Event("ann", "strategy", None, {"strategy": "novel"})
+    for reason, is_kept in (("unsure", False), ("new", False), ("random", True), ("first", True)):
+        found = log(Event("ann", "ask", 5, {"reason": reason}), want)
+        assert found.strategies == {"ann": "novel"}
+        assert found.current == ({"ann": 5} if is_kept else {})
+
+
+def test_the_proof_of_older_stores_is_not_touched_by_what_they_have_not():
+    """Their checksum is that of this text."""
+    text = repr(log(answer("ann", 5, "x")))
+    assert "strateg" not in text
+    assert "novelty" not in text
+
+
+def test_novelty_is_that_of_the_first_answer():
+    events = [answer("ann", 5, "x", novelty=1.5), answer("ann", 5, "y", novelty=9.0)]
+    assert log(*events).novelty == {5: 1.5}

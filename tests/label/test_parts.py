@@ -9,9 +9,9 @@ import pytest
 
 from labelling import TAGS, answer, pool, sentences, session
 from surelearn.label import Items, Session, Store
-from surelearn.label.learner import Why, Word
 from surelearn.label.parts import SHOWN, Hues, mark_words, question_part
 from surelearn.label.spans import span_tags
+from surelearn.label.why import Why, Word
 
 
 def test_words_are_marked_by_direction_strength_and_sureness():
@@ -183,3 +183,32 @@ def test_tokens_are_shown_as_text(tmp_path):
     page = question_part(found, "ann")
     assert "<b>" not in page
     assert "U+202E" in page
+
+
+def test_what_was_never_seen_is_said_in_words(tmp_path):
+    found = session(tmp_path, explore=0.0)
+    answer(found, n=12)
+    assert "ever seen</strong>" not in question_part(found, "ann")
+    found.ledger.novelty = dict.fromkeys(range(39), -99.0)
+    page = question_part(found, "ann")
+    title = "Newer to the model than 39 of the last 39 questions"
+    assert f'<strong class="never-seen" title="{title}">never seen</strong>' in page
+    assert "<dt>Never seen</dt><dd>newer than 39 of 39 questions</dd>" in page
+
+
+def test_a_second_opinion_is_not_called_new(tmp_path):
+    found = session(tmp_path, explore=0.0, overlap=1.0)
+    answer(found, "ann", 4)
+    found.ledger.novelty = dict.fromkeys(range(39), -99.0)
+    assert "never-seen" not in second(found)
+
+
+def test_what_to_ask_first_is_a_choice_for_texts_alone(tmp_path):
+    found = session(tmp_path)
+    page = question_part(found, "ann")
+    assert 'value="acl" aria-pressed="true">Least sure</button>' in page
+    assert 'value="novel" aria-pressed="false">Never seen</button>' in page
+    found.ask_about("ann", "novel")
+    assert 'value="novel" aria-pressed="true">' in question_part(found, "ann")
+    many = Session(pool(), Store(tmp_path / "b.db"), ["good"], kind="many")
+    assert "/strategy" not in question_part(many, "ann")

@@ -45,7 +45,8 @@ def test_any_way_through_the_page_is_rebuilt_from_its_log(tmp_path):
     draw = random.Random(0)
     for _ in range(150):
         person = draw.choice(["ann", "bob"])
-        act = draw.choice(["answer"] * 6 + ["skip", "undo", "change", "choose", "label"])
+        rest = ["skip", "undo", "change", "choose", "label", "strategy"]
+        act = draw.choice(["answer"] * 6 + rest)
         with suppress(ValueError):  # nothing to undo, a text that another person has
             one_act(found, person, act, draw)
     assert len(found.ledger.steps()) > 20
@@ -56,6 +57,8 @@ def one_act(found: Session, person: str, act: str, draw: random.Random) -> None:
     item = draw.randrange(len(found.items))
     if act == "label":
         found.add_label(person, draw.choice(["odd", "new"]))
+    elif act == "strategy":
+        found.ask_about(person, draw.choice(["acl", "novel"]))
     elif act == "undo":
         found.undo(person)
     elif act == "choose":
@@ -328,6 +331,9 @@ def test_labels_to_choose_from_are_kept_tidy(tmp_path):
         (Event("ann", "undo", None, {"of": "x"}), "event 3 is not"),
         (Event("", "label", None, {"label": ["x"]}), "event 3 is not"),
         (Event("ann", "skip", 1, ["x"]), "event 3 is not"),
+        (Event("ann", "strategy", None, {"strategy": "newest"}), "event 3 is not"),
+        (Event("ann", "strategy", None, {}), "event 3 is not"),
+        (Event("ann", "answer", 1, {"label": "good", "novelty": "x"}), "event 3 is not"),
     ],
 )
 def test_a_log_that_the_page_cannot_have_written_is_refused(tmp_path, event, says):
@@ -376,3 +382,50 @@ def test_ones_own_answer_is_changed_until_the_label_is_settled(tmp_path):
     assert item in found.ledger.settled
     found.change("ann", item, "bad")
     assert found.ledger.final(item) == "bad"
+
+
+def test_the_newest_text_is_asked_about_on_demand_and_started_again_it_still_is(tmp_path):
+    found = session(tmp_path, pool(100), explore=0.0)
+    answer(found, n=12)
+    usual = found.question("ann")
+    found.ask_about("ann", "novel")
+    left = [item for item in range(100) if item not in found.ledger.closed]
+    newest = max(left, key=lambda item: (found.learner.novelty(item), -item))
+    assert found.question("ann") == (newest, "new")
+    assert found.question("bob").reason == "unsure"
+    answer(found, n=3)
+    shown, model = found.question("ann"), found.model_bytes()
+    again = reopened(found, tmp_path, explore=0.0)
+    assert again.question("ann") == shown
+    assert again.model_bytes() == model
+    assert again.strategy("ann") == "novel"
+    assert again.ledger == found.ledger
+    again.undo("ann")
+    assert again.strategy("ann") == "novel"
+    assert again.question("ann").reason == "new"
+    again.ask_about("ann", "acl")
+    assert again.question("ann").reason == usual.reason == "unsure"
+
+
+def test_another_strategy_takes_no_random_or_chosen_question_back(tmp_path):
+    found = session(tmp_path, pool(60), explore=0.99)
+    answer(found, n=6)
+    drawn = found.question("ann")
+    assert drawn.reason == "random"
+    found.ask_about("ann", "novel")
+    assert found.question("ann") == drawn
+    found.choose("ann", 3)
+    found.ask_about("ann", "acl")
+    assert found.question("ann") == (3, "chosen")
+
+
+def test_the_same_strategy_is_no_event_and_an_unknown_one_is_refused(tmp_path):
+    found = session(tmp_path)
+    n = found.n_events
+    found.ask_about("ann", "acl")
+    assert found.n_events == n
+    with pytest.raises(ValueError, match="strategy must be one of 'acl', 'novel', got 'newest'"):
+        found.ask_about("ann", "newest")
+    many = Session(pool(), Store(tmp_path / "b.db"), ["good"], kind="many")
+    with pytest.raises(ValueError, match="strategy must be one of 'acl', got 'novel'"):
+        many.ask_about("ann", "novel")

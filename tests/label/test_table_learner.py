@@ -184,3 +184,13 @@ def test_a_changed_file_is_refused(path):
 def test_search_finds_values_of_all_columns(path):
     page = client(begun(path)).get("/search?q=floor: top").text
     assert "20 of 60 records" in page
+
+
+def test_the_newest_record_is_asked_about_on_demand(path):
+    session = begun(path, explore=0.0)
+    answer(session, 6)
+    session.ask_about("ann", "novel")
+    left = [item for item in range(60) if item not in session.ledger.closed]
+    newest = max(left, key=lambda item: (session.learner.novelty(item), -item))
+    assert session.question("ann") == (newest, "new")
+    assert session.ledger.novelty

@@ -71,7 +71,26 @@ def every(*names: str) -> dict[str, Callable[[Any, Batch], Any]]:
     return {name: of_X(name) for name in names}
 
 
+def cheapest(model: Any, batch: Batch) -> Any:
+    """Answers by costs of mistakes that all differ."""
+    K = len(model.classes_)
+    cost = 1.0 + np.arange(K * K).reshape(K, K) / (K * K)
+    return model.predict(batch.X, cost=cost * (1.0 - np.eye(K)))
+
+
+#: What every learner decides that is more or less sure.
+DECIDED: dict[str, Callable[[Any, Batch], Any]] = {
+    "predict abstain": lambda model, batch: model.predict(batch.X, abstain=True, **batch.about),
+    "predict_set": lambda model, batch: model.predict_set(batch.X, 0.5, **batch.about),
+}
+
 OF_ROWS = {
+    **DECIDED,
+    "predict cost": cheapest,
+    "predict novel": lambda model, batch: model.predict(batch.X, novel=0.5, abstain_label="?"),
+    "predict_set by_class": lambda model, batch: model.predict_set(batch.X, 0.5, by_class=True),
+    "novelty": of_X("novelty"),
+    "novelty p": lambda model, batch: model.novelty(batch.X, p_value=True),
     **every("predict", "predict_proba", "predict_log_proba", "decision_function", "margin"),
     "entropy": of_X("entropy"),
     "sample_proba": lambda model, batch: model.sample_proba(batch.X, 5, random_state=0),
@@ -193,7 +212,9 @@ SEQUENCES = Kind(
     },
     {"columns": [[("a", "b")]]},
     {
+        **DECIDED,
         **every("predict", "predict_marginals"),
+        "predict cost": cheapest,
         "score": of_answers("score"),
         "confidence": of_X("confidence"),
         "k_best": lambda model, batch: model.k_best(batch.X, 2),
@@ -227,7 +248,12 @@ GRAPHS = Kind(
         "no graphs": [],
     },
     {"another width": [Graph([[1.0]], np.zeros((0, 2), int), edge_types=[])]},
-    {**every("predict", "predict_proba", "margin"), "score": of_answers("score")},
+    {
+        **DECIDED,
+        **every("predict", "predict_proba", "margin"),
+        "predict cost": cheapest,
+        "score": of_answers("score"),
+    },
     predicted=flat,
 )
 
@@ -249,6 +275,7 @@ GROUPS = Kind(
     WRONG_ROWS,
     NARROW,
     {
+        **DECIDED,
         **every("predict", "rank", "predict_proba", "margin"),
         "decision_function": lambda model, batch: model.decision_function(batch.X),
         "explain": lambda model, batch: str(model.explain(top=2)),

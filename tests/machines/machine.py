@@ -25,6 +25,9 @@ from surelearn.training.protocol import Refused
 #: Sample weights that are learnt.
 WEIGHTS = st.sampled_from([1.0, 1.0, 2.0, 0.5, 1e-3])
 
+#: Risks that a few records can show.
+RISKS = st.sampled_from([0.9, 0.99, 0.5])
+
 WAYS = st.sampled_from(["evidence", "bayes", "weighted", "kl", "uniform"])
 
 
@@ -45,6 +48,12 @@ def bits(found: Any) -> Any:
     if isinstance(found, dict):
         return [(key, bits(value)) for key, value in found.items()]
     return (np.asarray(found).dtype.str, np.asarray(found).tolist().__repr__())
+
+
+def said(error: Exception) -> str:
+    """What an error says; a file does not know whether decisions were made and dropped."""
+    whole, had = f"{type(error).__name__}: {error}", "needs rows that were kept back"
+    return whole.partition(had)[0] + had if had in whole else whole
 
 
 class Machine(RuleBasedStateMachine):
@@ -124,7 +133,7 @@ class Machine(RuleBasedStateMachine):
                 continue
             value, error = self.asked(lambda read=read: read(model, batch))
             assert error is None or isinstance(error, ValueError), (name, error)
-            found[name] = value if error is None else f"{type(error).__name__}: {error}"
+            found[name] = value if error is None else said(error)
         if isinstance(file_of(model), list):
             assert all("NotFittedError" in str(value) for value in found.values()), found
         else:
@@ -140,10 +149,21 @@ class Machine(RuleBasedStateMachine):
                 assert all(0 <= one <= 1 for one in p), (name, p)  # false for NaN
                 assert self.subject.many_labels or abs(sum(p) - 1) < 1e-6, (name, sum(p))
         predicted = found["predict"]
+        self.check_decided(found, predicted)
         if isinstance(predicted, str):
             assert re.search(r"as (in )?fit", predicted), predicted  # kinds of edges
         elif self.kind.has_labels:
             assert _labels(self.kind.predicted(predicted)) <= set(model.classes_.tolist())
+
+    def check_decided(self, found: dict[str, Any], predicted: Any) -> None:
+        """Laws: an answer is given as it is or not at all; p-values are shares."""
+        given = found.get("predict abstain", "")
+        if not isinstance(given, str):
+            for one, own in zip(given, predicted, strict=True):
+                assert one is None or bits(list(np.ravel(one))) == bits(list(np.ravel(own)))
+        p = found.get("novelty p", "")
+        if not isinstance(p, str):
+            assert ((p > 0) & (p <= 1)).all()
 
     @contextmanager
     def same_again(self, data: st.DataObject) -> Any:
@@ -226,6 +246,37 @@ class Machine(RuleBasedStateMachine):
             if self.call(name, batch.X, batch.y, **batch.about) is not None:
                 assert file_of(self.model) == before
             before = file_of(self.model)
+
+    @rule(data=st.data(), risk=RISKS, novel=st.sampled_from([None, None, 0.5]))
+    def keep_back(self, data: st.DataObject, risk: float, novel: float | None) -> None:
+        """Law: what kept-back records tell is told, or the file is as it was."""
+        batch = self.lesson(data)
+        how = {"risk": risk, "delta": 0.5, **({} if novel is None else {"novel": novel})}
+        calls: dict[str, dict[str, Any]] = {
+            "choose_novelty": {"X": batch.X},
+            "choose_sets": {"X": batch.X, "y": batch.y},
+            "choose_abstention": {"X": batch.X, "y": batch.y, **how},
+        }
+        for name, given in calls.items():
+            before = file_of(self.model)
+            if not hasattr(self.model, name):
+                continue
+            if self.call(name, **given, **batch.about) is not None:
+                assert file_of(self.model) == before
+        if hasattr(self.model, "coverage_"):
+            assert 0 < self.model.coverage_ <= 1
+            assert 0 < self.model.risk_bound_ <= 0.99
+
+    @rule(data=st.data(), risk=RISKS)
+    def fit_with_risk(self, data: st.DataObject, risk: float) -> None:
+        """Law: a refused fit leaves the bytes; one that is taken leaves a model that is loaded."""
+        batch, before = self.lesson(data), file_of(self.model)
+        how = {"risk": risk, "delta": 0.5, **batch.about}
+        if self.call("fit", batch.X, batch.y, **how) is not None:
+            assert file_of(self.model) == before
+        else:
+            with self.same_again(data):
+                self.model = load(io.BytesIO(file_of(self.model)))
 
     # ------------------------------------------------------------------------ refusals
 

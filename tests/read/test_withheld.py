@@ -79,6 +79,7 @@ def test_the_first_records_of_a_block_are_those_of_the_whole(path: Path) -> None
 def test_no_more_are_kept_than_there_is_room_for(path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(_withheld, "MOST", 100)
     places: list[int] = []
+    sizes: list[int] = []
     for seed in range(20):
         source = Withheld(batches(path), seed)
         rest, kept = given(source), texts(source.sample())
@@ -87,6 +88,9 @@ def test_no_more_are_kept_than_there_is_room_for(path: Path, monkeypatch: Any) -
         assert 2000 - len(rest) < 400  # far fewer than a fifth are lost to learning
         assert given(source) == rest
         places += [int(text[1:]) for text in kept]
+        sizes.append(len(kept))
+    # Those that were withheld while the share was larger are not used to fill up.
+    assert 5 < np.mean(np.array(sizes) < 100) * 20 < 20
     # A simple random sample of the whole file, although the share falls.
     assert np.mean(places) == pytest.approx(999.5, abs=4 * 578 / len(places) ** 0.5)
 

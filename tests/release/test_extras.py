@@ -115,7 +115,7 @@ scripts = sorted(folder.glob("[!_]*.py"))
 for script in scripts:
     runpy.run_path(str(script))
 assert len(scripts) > 10
-import river, vowpalwabbit, pgmpy, pycrfsuite, numba
+import mapie, river, vowpalwabbit, pgmpy, pycrfsuite, numba
 """,
 }
 

@@ -44,7 +44,7 @@ class Pool:
         Whatever the model takes. It is read, and texts are hashed, once for all scores. What the
         columns of a table are is decided once, by all rows of the pool, unless the model has been
         trained before.
-    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+    strategy : {"acl", "margin", "entropy", "least-confident", "novel", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
         Whether several rows of one question should differ; see `query`.
@@ -179,29 +179,35 @@ class Pool:
         """The number of open rows: neither answered nor skipped."""
         return int(self._n_rows - self._closed.sum())
 
-    def ask(self, n: int = 1) -> Rows:
+    def ask(self, n: int = 1, *, strategy: str | None = None) -> Rows:
         """The rows to ask about next, best first.
 
         Parameters
         ----------
         n : int, default 1
+        strategy : str, optional
+            For these questions only. Default: that of the pool.
 
         Returns
         -------
         ndarray of int64
             Numbers of open rows, neither answered nor skipped; fewer than n if fewer are left.
         """
+        how = self._strategy
+        if strategy is not None:
+            how = _check.choice("strategy", strategy, STRATEGIES)
+            batch_of(how, self._batch)
         n = min(_check.count("n", n), len(self))
         number = int(self._closed.sum())  # how many questions came before
         # Each question has its coin, tossed in advance: asking twice gives the same rows.
         at_random = self._coins[number : number + n] < self._explore
-        if self._strategy == "random" or not self._trainer.decides:
+        if how == "random" or not self._trainer.decides:
             at_random[:] = True
         drawn = self._in_order(int(at_random.sum()))
         rows = np.empty(n, dtype=np.int64)
         rows[at_random] = drawn
         if not at_random.all():
-            rows[~at_random] = self._best(int((~at_random).sum()), drawn)
+            rows[~at_random] = self._best(int((~at_random).sum()), drawn, how)
         self._drawn = frozenset(drawn.tolist())
         return rows
 
@@ -383,7 +389,7 @@ class Pool:
         """The first open rows of the random order."""
         return self._order[~self._closed[self._order]][:n]
 
-    def _best(self, n: int, taken: Rows) -> Rows:
+    def _best(self, n: int, taken: Rows, strategy: str) -> Rows:
         """The best open rows that are not taken."""
         is_open = ~self._closed
         is_open[taken] = False
@@ -392,7 +398,7 @@ class Pool:
         among = np.flatnonzero(is_open[numbers])
         if self._batch:
             return numbers[together(view, n, among)]
-        score = rate(view, self._strategy, None)
+        score = rate(view, strategy, None)
         return numbers[among[first(score[among], n)]]
 
 

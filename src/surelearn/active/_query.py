@@ -33,6 +33,7 @@ STRATEGIES: dict[str, Callable[[NativeView | SklearnView, Any], Array]] = {
     "acl": lambda rows, _: rows.sureness(),
     "entropy": lambda rows, _: -probability.entropy(rows.probabilities()),
     "least-confident": lambda rows, _: rows.probabilities().max(axis=1),
+    "novel": lambda rows, _: rows.familiarity(),
 }
 
 
@@ -44,7 +45,8 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
     .. math::
         acl &= |M| / \sqrt V, \qquad margin = |M|, \qquad
         entropy = \frac{1}{\log K} \sum_z p_z \log p_z \\
-        least\text{-}confident &= \max_z p_z, \qquad random = \text{place in a random order}
+        least\text{-}confident &= \max_z p_z, \qquad novel = s_a / \sqrt{v_a}, \qquad
+        random = \text{place in a random order}
 
     With three or more classes, the margin is that between the two labels with the largest mean
     scores: ``M = s_a - s_b`` and ``V = v_a + v_b``. With codes and with full covariance,
@@ -52,17 +54,21 @@ def scores(model: Any, X: Any, strategy: str = "acl", *, random_state: Any = Non
     ``|Pr[label] - 1/2|`` does, and still tells them apart where the probability rounds to 1;
     `Probit` adds its noise to V in both. A row without features and intercept has V = 0 before that
     noise is added. It cannot teach the model anything, so its score is inf. With many labels per
-    row, `acl` and `margin` are the least of all labels; the other two are not defined.
+    row, `acl` and `margin` are the least of all labels; the others but `random` are not defined.
+
+    `novel` is `novelty` with the other sign: the row of which the model has met least comes first.
+    It looks at the score of the best label alone, so a row between two labels that the model knows
+    well does not count as new. For two classes it is ``|M| / sqrt(V)`` without noise.
 
     Parameters
     ----------
     model : classifier
-        One of ours or of scikit-learn. `acl` needs variances, so a second-order rule of ours;
-        `margin` needs `decision_function`; `entropy` and `least-confident` need `predict_proba`.
-        An unfitted model works with `random` only.
+        One of ours or of scikit-learn. `acl` and `novel` need variances, so a second-order rule of
+        ours; `margin` needs `decision_function`; `entropy` and `least-confident` need
+        `predict_proba`. An unfitted model works with `random` only.
     X : array or CSR matrix of shape (n_samples, n_features), texts, or table
         Whatever the model takes.
-    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+    strategy : {"acl", "margin", "entropy", "least-confident", "novel", "random"}, default "acl"
     random_state : int, RandomState or None
         Decides the order of `random`.
 
@@ -149,7 +155,7 @@ def query(
         Whatever the model takes.
     n : int, default 1
         How many rows, at most all of them.
-    strategy : {"acl", "margin", "entropy", "least-confident", "random"}, default "acl"
+    strategy : {"acl", "margin", "entropy", "least-confident", "novel", "random"}, default "acl"
         See `scores`.
     batch : bool, default False
         Whether to choose rows that differ; with ``strategy="acl"`` only.

@@ -53,9 +53,10 @@ class Sampler:
         the model with `tell` or in any other way.
     budget : float, default 0.1
         Share of labels in (0, 1).
-    strategy : {"acl", "margin"}, default "acl"
+    strategy : {"acl", "margin", "novel"}, default "acl"
         The meaning of r. `margin` uses ``|M|``, which also works for rules and classifiers without
-        variances.
+        variances. `novel` uses the best label's score in standard deviations, at least 0: rows of
+        which the model has met little are asked about.
     random_state : int, RandomState or None
 
     Attributes
@@ -93,7 +94,7 @@ class Sampler:
         ROWS.check_model("model", model)
         self.model = model
         self._budget = _check.number("budget", budget, "(0, 1)", low=0.0, high=1.0)
-        self._strategy = _check.choice("strategy", strategy, ["acl", "margin"])
+        self._strategy = _check.choice("strategy", strategy, ["acl", "margin", "novel"])
         self._random = check_random_state(random_state)
         self._level = 0.0  # log b
         self.n_seen = 0
@@ -117,7 +118,7 @@ class Sampler:
         draws = self._random.random_sample(len(rows)).tolist()
         if not decides(self.model):
             return np.array([self._decide(None, draw) for draw in draws])
-        sure = rate(rows, self._strategy, None).tolist()
+        sure = np.maximum(rate(rows, self._strategy, None), 0.0).tolist()
         return np.array([self._decide(r, draw) for r, draw in zip(sure, draws, strict=True)])
 
     def tell(self, X: Any, y: Any) -> None:
@@ -196,7 +197,7 @@ def stream(
         Of arrays, CSR matrices, lists of texts, tables, or the batches of `read.batches`.
     budget : float, default 0.1
         Share of labels in (0, 1), kept within 2 % from 300 labels on.
-    strategy : {"acl", "margin"}, default "acl"
+    strategy : {"acl", "margin", "novel"}, default "acl"
     random_state : int, RandomState or None
 
     Yields

@@ -17,6 +17,7 @@ from surelearn.dual import KernelRows
 from surelearn.learners.answers.classifier import Probabilistic, scored_rows, scorer
 from surelearn.learners.answers.judgement import why_unsure
 from surelearn.learners.answers.linear import Linear, reads_by_names
+from surelearn.learners.answers.views import RowView
 from surelearn.learners.scoring import Scorer, TopTwoMargin
 from surelearn.learners.table_classifier import (
     SureTableClassifier,
@@ -90,6 +91,17 @@ class NativeView:
         self.check_certain("variances")
         return unsure_first(self.scorer.top_two(self.rows))
 
+    def familiarity(self) -> Array:
+        """The best label's score in standard deviations; inf without variance."""
+        self.check_certain("variances")
+        if self.scorer.model.many_labels:
+            raise Missing("best label", "its rows have many labels")
+        found = -RowView(self.scorer, self.rows, None).novelty("deviations")
+        (zero,) = np.nonzero(found == 0)
+        if len(zero):  # a mean of 0, or a row that cannot teach the model anything
+            found[zero[self.scorer.top_two(self.rows, zero).own <= 0]] = np.inf
+        return found
+
     def probabilities(self) -> Array:
         self.check_certain("probabilities")
         if self.scorer.model.many_labels:
@@ -124,6 +136,9 @@ class SklearnView:
         return best_less_next(found[:, None] if found.ndim == 1 else found)
 
     def sureness(self) -> Array:
+        raise self.without_variances()
+
+    def familiarity(self) -> Array:
         raise self.without_variances()
 
     def without_variances(self) -> Missing:

@@ -77,9 +77,9 @@ class Decisions(NamedTuple):
             _check_risk(told(model), self.risk, path)
             how["abstain"] = True
         elif self.novel is not None:
-            _check_has("novel", model, path, "novelty", "Train with --risk and --novel")
+            _check_has("novel", model, path, "novelty")
         if self.coverage is not None:
-            _check_has("set", model, path, "sets", "Train with --risk")
+            _check_has("set", model, path, "sets")
         if self.cost is not None:
             how["cost"] = _costs(self.cost, getattr(model, "classes_", None))
         return {name: value for name, value in how.items() if value is not None}
@@ -96,6 +96,10 @@ class Promise(NamedTuple):
     def keywords(self) -> dict[str, Any]:
         """Keywords of `fit_stream`."""
         return {name: value for name, value in self._asdict().items() if value is not None}
+
+    def told(self, model: Any) -> dict[str, Any]:
+        """What the report says of the promise, if one was asked for."""
+        return {} if self.risk is None else {"promise": told(model)}
 
     def check(self, **others: Any) -> None:
         """Refuse options that need --risk, and those that would break its promise.
@@ -158,14 +162,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _check_has(name: str, model: Any, path: Path, part: str, remedy: str) -> None:
+def _check_has(name: str, model: Any, path: Path, part: str) -> None:
     """Refuse an option for a model without what it takes from rows that were kept back."""
     from surelearn.learners.deciding import decisions_of
 
+    options = "--risk and --novel" if name == "novel" else "--risk"
     if getattr(decisions_of(model), part) is None:
         raise typer.BadParameter(
             f"{name} needs a model with rows that were kept back, got {path}, which has none. "
-            f"{remedy}, or call choose_{part} in Python.",
+            f"Train with {options}, or call choose_{part} in Python.",
             param_hint=f"--{name}",
         )
 

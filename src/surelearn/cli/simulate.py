@@ -25,7 +25,8 @@ Runs = Annotated[
     int | None, typer.Option(min=1, help="Number of runs; one for each fold by default.")
 ]
 Strategies = Annotated[
-    str, typer.Option(metavar="A,B,...", help="random, margin, acl, entropy, least-confident.")
+    str,
+    typer.Option(metavar="A,B,...", help="random, margin, acl, entropy, least-confident, novel."),
 ]
 Learners = Annotated[
     str | None,

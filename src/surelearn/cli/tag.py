@@ -22,7 +22,6 @@ from surelearn.cli._decisions import (
     Promised,
     Risk,
     promise_in_words,
-    told,
 )
 from surelearn.cli._options import Encoding, Jobs, Json, Model, Quiet, model_in, reads, takes
 from surelearn.cli._output import Output, opened
@@ -148,8 +147,8 @@ def train(
         else:
             _check_option("passes", passes, _kind(tagger))
             report, said = _train_by_solver(tagger, files, checkpoint, begin, **how)
-        if risk is not None:
-            report["promise"] = told(tagger)
+        report |= promise.told(tagger)
+        if "promise" in report:
             said += f"\n{promise_in_words(report['promise'], tagger.task)}"
     _options.say(report, said, as_json=run.as_json)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surelearn.cli import _labels, _options, _training
-from surelearn.cli._decisions import Promise, promise_in_words, told
+from surelearn.cli._decisions import Promise, promise_in_words
 from surelearn.cli._options import GROUPS, ROWS, Files, reads, takes
 from surelearn.cli._tables import (
     TableOptions,
@@ -39,6 +39,15 @@ Thresholds = Annotated[
         exists=True,
         help="Rows with many labels: choose the margin for a label on this file, for micro F1.",
     ),
+]
+Rank = Annotated[
+    bool, typer.Option("--rank", help="Train a ranker on groups: svmlight with qid, or vw.")
+]
+Average = Annotated[
+    bool, typer.Option("--average", help="Predict with weights averaged over training.")
+]
+Balanced = Annotated[
+    bool, typer.Option("--balanced", help="Give rare classes the same total weight as others.")
 ]
 Idf = Annotated[
     bool | None,
@@ -74,10 +83,7 @@ def train(
     files: Files,
     *,
     output: ModelOutput,
-    rank: Annotated[
-        bool,
-        typer.Option("--rank", help="Train a ranker on groups: svmlight with qid, or vw."),
-    ] = False,
+    rank: Rank = False,
     reading: dict[str, Any],
     tables: TableOptions,
     passes: Passes = None,
@@ -86,12 +92,8 @@ def train(
     idf: Idf = None,
     calibrate: Calibrate = None,
     n_features: NFeatures = None,
-    average: Annotated[
-        bool, typer.Option("--average", help="Predict with weights averaged over training.")
-    ] = False,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give rare classes the same total weight as others.")
-    ] = False,
+    average: Average = False,
+    balanced: Balanced = False,
     thresholds: Thresholds = None,
     tune: Tune = False,
     promise: Promise,
@@ -120,9 +122,9 @@ def train(
         rule=rule, bigrams=bigrams, idf=idf, average=average, balanced=balanced,
         n_features=n_features, jobs=run.jobs,
     )  # fmt: skip
-    how: dict[str, Any] = {"quiet": run.quiet, "every": run.checkpoint_every, "passes": passes}
+    how: dict[str, Any] = {"quiet": run.quiet, "every": run.checkpoint_every, "passes": passes,
+                           **promise.keywords}  # fmt: skip
     how |= {} if calibrate is None else {"calibrate": calibrate}
-    how |= promise.keywords
     promise.check(resume=run.resume, tune=tune, thresholds=thresholds)
     with _training.writing(output, files) as checkpoint:
         going_on = run.resume and output.exists()
@@ -144,13 +146,14 @@ def train(
         learnt = _training.learn(model, files, checkpoint, resume=going_on, **how, **reading)
         chosen = {} if kept is None else _thresholds(model, output, kept)
         report = _training.report(model, output, learnt, begin)
-        report |= _columns(model, ignored) | chosen | model.task.learnt(model, before)
-        report |= {} if promise.risk is None else {"promise": told(model)}
+        report |= (
+            _columns(model, ignored)
+            | chosen
+            | model.task.learnt(model, before)
+            | promise.told(model)
+        )
     said = columns_in_words(report, model) + _in_words(report, files, model, resumed=going_on)
-    if chosen:
-        said += f"\nThresholds were chosen on {chosen['threshold_rows']:,} rows of {thresholds}."
-    if "promise" in report:
-        said += f"\n{promise_in_words(report['promise'], model.task)}"
+    said += _at_the_end(report, model, thresholds)
     _options.say(report, said, as_json=run.as_json)
 
 
@@ -178,6 +181,16 @@ def _in_words(report: dict[str, Any], files: list[str], model: Any, *, resumed: 
         return said
     first, *others = said.split("\n")
     return "\n".join([first, _labels.in_words(model, resumed=resumed), *others])
+
+
+def _at_the_end(report: dict[str, Any], model: Any, thresholds: Path | None) -> str:
+    """What the report says of thresholds and of a promise, if these were asked for."""
+    said = ""
+    if "threshold_rows" in report:
+        said = f"\nThresholds were chosen on {report['threshold_rows']:,} rows of {thresholds}."
+    if "promise" in report:
+        said += f"\n{promise_in_words(report['promise'], model.task)}"
+    return said
 
 
 def _kept_back(model: SureClassifier, kept: Path, reading: dict[str, Any]) -> Batch:

@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surelearn.decide.bounds import fewest_rows, mean_upper_bound, shows
+from surelearn.decide.bounds import mean_upper_bound, shows
 
 Array = NDArray[np.float64]
 
 #: The most thresholds that are tried.
 _THRESHOLDS = 200
+#: What counts as nearly the largest expected coverage.
+_NEARLY = 0.85
 #: One row in so many, and so many at most, choose the score and the thresholds.
 _CHOOSING, _MOST_CHOOSING = 5, 2000
 
@@ -72,16 +74,14 @@ def split(n: int, least: int, random: np.random.Generator) -> tuple[NDArray[np.i
 
 
 def select(
-    choosing: Array, certifying: Selection, *, risk: float, delta: float, binary: bool
+    choosing: Selection, certifying: Selection, *, risk: float, delta: float, binary: bool
 ) -> Certified | None:
     """The loosest threshold that is certified, or None if none is.
 
     Parameters
     ----------
-    choosing : ndarray
-        The sureness of other rows: thresholds are taken from it.
-    certifying : Selection
-        A simple random sample, in random order.
+    choosing, certifying : Selection
+        Disjoint parts of a simple random sample; the rows of the second are in random order.
     risk, delta : float
         The mean loss among the answered rows is at most `risk`, except with probability `delta`.
     binary : bool
@@ -94,8 +94,7 @@ def select(
     """
     sureness, loss = certifying
     best = None
-    least = fewest_rows(risk, delta, binary=binary)
-    for threshold in _sequence(choosing, len(sureness), least):
+    for threshold in _sequence(choosing, len(sureness), risk, delta):
         answered = sureness >= threshold
         if not answered.any() or not shows(loss[answered], risk, delta, binary=binary):
             break
@@ -107,15 +106,46 @@ def select(
     return Certified(best, bound, float(answered.mean()), len(sureness))
 
 
-def _sequence(sureness: Array, n: int, least: int) -> Array:
-    """Thresholds from strict to loose for n rows, given the sureness of others.
+def _sequence(choosing: Selection, n: int, risk: float, delta: float) -> Array:
+    """Thresholds to try on n rows, from strict to loose; the last one answers all rows.
 
-    The first is expected to answer three times the fewest rows that can show the risk, but not more
-    than half of all, nor less than twice the fewest: a stricter one hardly passes, and one early
-    loss would end the sequence. The last one answers all rows.
+    The first failure ends the sequence, so much depends on where it starts: a strict threshold
+    answers too few rows to show anything, a loose one has too many losses. It starts at the
+    strictest one from which nearly the largest coverage is expected.
     """
-    ordered = np.sort(sureness)[::-1]
-    share = max(2 * least, min(3 * least, n / 2)) / max(1, n)
-    first = min(len(ordered), max(0, math.ceil(share * len(ordered)) - 1))
-    ends = np.unique(np.linspace(first, len(ordered), _THRESHOLDS).astype(np.int64))
-    return np.append(ordered, -np.inf)[ends]
+    sureness, loss = choosing
+    m = len(sureness)
+    if not m or not n:
+        return np.array([-np.inf])
+    order = np.argsort(-sureness, kind="stable")
+    ends = np.unique(np.linspace(1, m, min(m, _THRESHOLDS)).astype(np.int64))
+    lost = np.cumsum(loss[order])[ends - 1]
+    thresholds = np.append(sureness[order][ends - 1], -np.inf)
+    coverage = np.append(ends / (m + 1.0), 1.0)
+    passing = _chance(
+        np.append(lost, lost[-1]), np.append(ends, m), n * coverage, risk=risk, delta=delta
+    )
+    # The sequence ends at its weakest threshold: what comes after that is reached no surer.
+    expected = [
+        float(np.minimum.accumulate(passing[i:]) @ np.diff(coverage[i:], prepend=0.0))
+        for i in range(len(thresholds))
+    ]
+    start = int(np.argmax(np.array(expected) >= _NEARLY * max(expected)))
+    return thresholds[start:]
+
+
+def _chance(
+    lost: Array, n_choosing: NDArray[np.int64], n: Array, *, risk: float, delta: float
+) -> Array:
+    """The chance that n rows show the risk, given what others have lost.
+
+    The losses of the n rows are beta-binomial with Jeffreys' prior, here by their mean and variance.
+    """
+    from scipy.special import bdtrik, ndtr  # slow to import
+
+    a, b = lost + 0.5, n_choosing - lost + 0.5
+    rate = a / (a + b)
+    allowed = np.floor(bdtrik(delta, np.floor(n), risk) + 1e-9)
+    variance = n * rate * (1 - rate) * (1 + np.maximum(0.0, n - 1) / (a + b + 1))
+    chance = ndtr((allowed + 0.5 - n * rate) / np.sqrt(variance))
+    return np.where((1 - risk) ** np.floor(n) <= delta, chance, 0.0)

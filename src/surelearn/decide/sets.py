@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surelearn import _core
 from surelearn.decide.bounds import fewest_rows
 
 Array = NDArray[np.float64]
@@ -52,6 +53,45 @@ def nonconformity(p: Array, score: str) -> Array:
     found = np.empty_like(total)
     np.put_along_axis(found, order, total, axis=1)
     return found
+
+
+def label_sets(
+    p: Array,
+    score: str,
+    limit: float | Array,
+    *,
+    always_the_best: bool = True,
+    sizes: Places | None = None,
+) -> tuple[Places, Places]:
+    """The labels of each item that fit, most probable first; of equal ones the first.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_items, n_labels)
+    score : {"least-ambiguous", "adaptive", "regularised"}
+    limit : float or ndarray of shape (n_labels,)
+        The largest non-conformity of a label in a set, or that of each label.
+    always_the_best : bool, default True
+        Whether every set has the most probable label.
+    sizes : ndarray of int of shape (n_items,), optional
+        Each item has only so many of the labels, the first ones.
+
+    Returns
+    -------
+    ends : ndarray of int of shape (n_items,)
+        The set of item i is ``places[ends[i - 1] : ends[i]]``, that of the first begins at 0.
+    places : ndarray of int
+
+    Examples
+    --------
+    >>> ends, places = label_sets(np.array([[0.2, 0.7, 0.1], [0.1, 0.1, 0.8]]), "adaptive", 0.9)
+    >>> ends.tolist(), places.tolist()
+    ([2, 4], [1, 0, 2, 0])
+    """
+    limits = np.atleast_1d(np.asarray(limit, dtype=np.float64))
+    penalty = _PENALTY if score == "regularised" else 0.0
+    how = score != "least-ambiguous", limits, penalty, _FREE, always_the_best
+    return _core.label_sets(np.ascontiguousarray(p), *how, sizes)
 
 
 class Right(NamedTuple):

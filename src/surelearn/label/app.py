@@ -85,6 +85,7 @@ class Page:
             "/skip": lambda person, form: self._session.skip(person, _item(form)),
             "/undo": lambda person, form: self._session.undo(person),
             "/labels": self._add_label,
+            "/strategy": self._ask_about,
             "/choose": lambda person, form: self._session.choose(person, _item(form)),
             "/change": self._change,
             "/settle": self._settle,
@@ -225,6 +226,9 @@ class Page:
 
     def _add_label(self, person: Person, form: Form) -> None:
         self._session.add_label(person, form.get("label", [""])[0])
+
+    def _ask_about(self, person: Person, form: Form) -> None:
+        self._session.ask_about(person, form.get("strategy", [""])[0])
 
     def _label_of(self, form: Form) -> Any:
         """The label of a form, as the kind of task has it."""

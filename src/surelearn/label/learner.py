@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surelearn.label.items import Items
 from surelearn.label.ledger import Step
+from surelearn.label.why import LONGEST_EXPLAINED, Why, explained, words_of
 
-#: Texts with more letters are not explained word by word.
-LONGEST_EXPLAINED = 20_000
 #: Items whose predictions show how sure the model is of the whole pool.
 _SAMPLE = 1000
 #: Answers between two of these predictions, and how many comparisons make them stable.
 _WINDOW, _TIMES, _AGREE = 20, 3, 0.99
-
-
-class Word(NamedTuple):
-    """A stretch of a text, what it adds to the margin, and the probability of that sign."""
-
-    begin: int
-    end: int
-    score: float
-    sureness: float | None
-
-
-class Why(NamedTuple):
-    """What the model thinks of an item before it is labelled."""
-
-    label: Any
-    rival: Any
-    probability: float
-    margin: float
-    deviation: float | None
-    words: list[Word]
-    text: str | None = None  # the text that the words are stretches of
-    token: str | None = None  # the token of a sentence that this is about
-    of_record: bool = False  # whether the words are features of a record, each once
 
 
 class Learner(ABC):
@@ -136,8 +112,19 @@ class Learner(ABC):
         return self._looks[n]
 
     @abstractmethod
-    def ask(self, n: int) -> list[int]:
-        """The best open items to ask about, best first; fewer if fewer are open."""
+    def ask(self, n: int, strategy: str = "acl") -> list[int]:
+        """The best open items to ask about, best first; fewer if fewer are open.
+
+        The strategy is one of `ledger.STRATEGIES` of the kind of task.
+        """
+
+    def knows(self, label: Any) -> bool:
+        """Whether the model has learnt a label."""
+        return isinstance(label, str) and label in getattr(self.model, "classes_", ())
+
+    def novelty(self, item: int) -> float | None:
+        """How little of an item the model has met; None if it cannot tell."""
+        return None
 
     @abstractmethod
     def why(self, item: int) -> Why | None:
@@ -181,13 +168,22 @@ class TextLearner(Learner):
         """The classifier."""
         return self._pool.model
 
-    def ask(self, n: int) -> list[int]:
+    def ask(self, n: int, strategy: str = "acl") -> list[int]:
         """As `Pool.ask`."""
-        found = [int(item) for item in self._pool.ask(n)] if len(self._pool) else []
+        found = self._pool.ask(n, strategy=strategy).tolist() if len(self._pool) else []
         if self.decides and not self._is_read:
             self._is_read = True
             self.items.give_back()  # the texts that were copied to be hashed
         return found
+
+    def novelty(self, item: int) -> float | None:
+        """Minus the score of the strategy "novel"; None for an item that has nothing to learn."""
+        from surelearn.active import scores
+
+        if not self.decides:
+            return None
+        (familiar,) = scores(self.model, self._texts(np.array([item])), "novel").tolist()
+        return -familiar if np.isfinite(familiar) else None
 
     def why(self, item: int) -> Why | None:
         """Margin, deviation and probability, and what each word adds."""
@@ -227,48 +223,6 @@ class TextLearner(Learner):
         self._pool = blank
 
 
-def explained(model: Any, text: str) -> Why:
-    """What a text classifier thinks of a text."""
-    why = judged(model, [text])
-    return why if len(text) > LONGEST_EXPLAINED else _with_words(why, model, text)
-
-
-def judged(model: Any, X: Any) -> Why:
-    """What a classifier thinks of one row."""
-    (scores,), (variances,) = model.margin(X)
-    probabilities = model.predict_proba(X)[0]
-    best, rival = np.argsort(-probabilities, kind="stable")[:2].tolist()
-    label = str(model.classes_[best])
-    if np.ndim(scores) == 0:
-        lead, variance = float(scores) * (1 if best else -1), variances
-    else:
-        lead = float(scores[best] - scores[rival])
-        variance = None if variances is None else variances[best] + variances[rival]
-    deviation = None if variance is None else float(np.sqrt(variance))
-    return Why(label, str(model.classes_[rival]), float(probabilities[best]), lead, deviation, [])
-
-
-def _with_words(why: Why, model: Any, text: str) -> Why:
-    found = model.explain(text)
-    sign = 1.0 if str(found.verdict.label) == why.label else -1.0
-    mine = [str(label) == why.label for label in found.label]
-    only = len(set(found.label.tolist())) == 1  # two classes have one set of weights
-    sure = {
-        str(name): float(p)
-        for name, p, is_mine in zip(found.feature, found.probability, mine, strict=True)
-        if only or is_mine
-    }
-    return why._replace(words=words_of(found, sign, sure), text=found.text)
-
-
-def words_of(found: Any, sign: float, sure: Mapping[str, float]) -> list[Word]:
-    """The words of an explained text: how much each speaks for a label, and how surely."""
-    return [
-        Word(begin, end, sign * score, sure.get(found.text[begin:end].lower()))
-        for (begin, end), score in zip(found.units, found.scores.tolist(), strict=True)
-    ]
-
-
 def agreement(a: Any, b: Any) -> float:
     """Cohen's kappa: agreement beyond chance; 1 if both are one and the same label."""
     from sklearn.metrics import cohen_kappa_score
@@ -298,8 +252,8 @@ class Refitted(Learner):
 
     window = 2000
 
-    def ask(self, n: int) -> list[int]:
-        """The best of the items in the window."""
+    def ask(self, n: int, strategy: str = "acl") -> list[int]:
+        """The best of the items in the window; there is one strategy."""
         order = np.random.RandomState(self._seed).permutation(len(self.items))
         free = order[~self._closed[order]]
         begin = len(self._steps) * self.window % max(1, len(free))
@@ -496,3 +450,23 @@ class TagLearner(Refitted):
     def _doubts(self, items: NDArray[np.int64]) -> NDArray[np.float64]:
         found = self.model.confidence([self.items.X[item] for item in items.tolist()])
         return np.array([min(sure) for sure in found])
+
+
+def refuse_start(model: Any, blank: Any, *, many: bool) -> None:
+    """Refuse a model that could not go on with the answers of the page."""
+    kind, wanted = type(model).__name__, type(blank).__name__
+    if kind != wanted:
+        raise ValueError(f"the model to start from must be a {wanted}, got {kind}.")
+    if (getattr(model, "label_format_", None) is not None) != many:
+        raise ValueError(
+            "the model to start from must have one label for each text, got many. Use --many."
+            if not many
+            else "the model to start from must have many labels for each text, got one. Leave out "
+            "--many."
+        )
+    known = next(iter(getattr(model, "classes_", ())), "")
+    if not isinstance(known, str):
+        raise ValueError(
+            f"labels of the model to start from must be texts, got {known!r}. Train it again with "
+            "--label-type str."
+        )

@@ -13,7 +13,16 @@ UNDOABLE = ("answer", "skip", "settle")
 #: Kinds of events that are about an item, and what the value of each kind must have.
 _OF_ITEMS = ("start", "ask", "answer", "settle", "skip")
 _NEEDS = {"label": "label", "enter": None, "start": "label", "ask": "reason", "answer": "label",
-          "settle": "label", "skip": None, "undo": "of"}  # fmt: skip
+          "settle": "label", "skip": None, "undo": "of", "strategy": "strategy"}  # fmt: skip
+#: What can be asked next in each kind of task, the default first: other kinds have only that.
+STRATEGIES = {"texts": ("acl", "novel")}
+#: Why an item is asked that a strategy has chosen; another strategy takes such a question back.
+REASONS = {"acl": "unsure", "novel": "new"}
+
+
+def strategies(kind: str) -> tuple[str, ...]:
+    """What can be asked next in a kind of task, the default first."""
+    return STRATEGIES.get(kind, ("acl",))
 
 
 def is_sound(event: Event, n_items: int, kind: str = "texts") -> bool:
@@ -23,12 +32,14 @@ def is_sound(event: Event, n_items: int, kind: str = "texts") -> bool:
     item, need = event.item, _NEEDS[event.kind]
     in_pool = isinstance(item, int) and 0 <= item < n_items
     of_label = str if kind == "texts" or event.kind == "label" else list
-    types = {"label": of_label, "reason": str, "of": int}
+    types = {"label": of_label, "reason": str, "of": int, "strategy": str}
     return (
         isinstance(event.person, str)
         and (in_pool or (item is None and event.kind not in _OF_ITEMS))
         and (need is None or isinstance(event.value.get(need), types[need]))
         and isinstance(event.value.get("predicted"), of_label | None)
+        and isinstance(event.value.get("novelty"), float | int | None)
+        and event.value.get("strategy", "acl") in strategies(kind)
     )
 
 
@@ -76,6 +87,10 @@ class Ledger:
         Second opinions that a person would not give.
     n_asked : int
         Questions so far.
+    strategies : dict of {person: str}
+        What each person wants to be asked; the default for those who have not said.
+    novelty : dict of {item: float}
+        How new questions with known labels were before they were learnt, in their order.
     """
 
     labels: list[str] = field(default_factory=list)
@@ -88,6 +103,9 @@ class Ledger:
     done: dict[str, list[Event]] = field(default_factory=dict)
     declined: dict[tuple[str, int], int] = field(default_factory=dict)
     n_asked: int = 0
+    # Not in repr, whose checksum older stores keep.
+    strategies: dict[str, str] = field(default_factory=dict, repr=False)
+    novelty: dict[int, float] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Ledger:
@@ -186,6 +204,8 @@ class Ledger:
             event.number,
             event.time,
         )
+        if "novelty" in event.value and earlier is None:
+            self.novelty[event.item] = event.value["novelty"]
         # A changed answer keeps its place and what the model said before it learnt it.
         by[event.person] = new if earlier is None else earlier._replace(label=new.label)
         self.skipped.pop(event.item, None)
@@ -208,6 +228,14 @@ class Ledger:
     def _undo(self, event: Event) -> None:
         if event.item is not None:
             self.current[event.person] = event.item
+
+    def _strategy(self, event: Event) -> None:
+        self.strategies[event.person] = event.value["strategy"]
+        item = self.current.get(event.person)
+        if item is not None:
+            reason = self.reasons.get((event.person, item), {}).get("reason")
+            if reason in REASONS.values():
+                del self.current[event.person]
 
     def _leave(self, event: Event) -> None:
         if self.current.get(event.person) == event.item:

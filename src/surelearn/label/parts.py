@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 
 from surelearn.label.html import Html, hue_of, join, key_of, label_search, shown, tag
 from surelearn.label.items import written
-from surelearn.label.learner import TagLearner, Why, Word
+from surelearn.label.learner import TagLearner
+from surelearn.label.ledger import strategies
+from surelearn.label.novelty import NeverSeen, never_seen
 from surelearn.label.session import Question, Session
 from surelearn.label.spans import OUTSIDE, choices, has_spans
+from surelearn.label.why import Why, Word
 
 #: Letters of a text that are shown at first.
 SHOWN = 20_000
@@ -17,12 +20,15 @@ SHOWN = 20_000
 LONG = 600
 _REASONS = {
     "unsure": "the model is least sure of it",
+    "new": "the model has seen the least like it",
     "random": "drawn at random, to estimate the error",
     "first": "drawn at random, until two labels are known",
     "second": "a second opinion",
     "chosen": "chosen by you",
     "": "",
 }
+#: What each strategy asks about first.
+_FIRST = {"acl": "Least sure", "novel": "Never seen"}
 _TOP_WORDS = 6
 _TOO_EARLY = "The model asks at random until it has seen two labels."
 _BLIND = "The model has learnt from this text: what it says would give the first answer away."
@@ -40,7 +46,9 @@ def question_part(session: Session, person: str) -> Html:
     with session.lock:
         question = session.question(person)
         blind = question is not None and question.reason == "second"
-        why = None if question is None or blind else session.learner.why(question.item)
+        told = None if question is None or blind else question.item
+        why = None if told is None else session.learner.why(told)
+        new = None if told is None else never_seen(session, told)
     if question is None:
         what = session.items.plural
         return tag(
@@ -52,20 +60,22 @@ def question_part(session: Session, person: str) -> Html:
             id="work",
             data_item="",
         )  # fmt: skip
-    body = _text(session, question, why, blind=blind)
+    body = _text(session, question, why, new, blind=blind)
     note = _BLIND if blind else _TOO_EARLY
-    reasons = _why(why, note, _hues(session, why))
-    return tag("div", *body, _tools(session, person, question), reasons, id="work",
-               data_item=question.item)  # fmt: skip
+    reasons = _why(why, note, _hues(session, why), new)
+    return tag("div", *body, _tools(session, person, question), _strategy(session, person),
+               reasons, id="work", data_item=question.item)  # fmt: skip
 
 
-def _text(session: Session, question: Question, why: Why | None, *, blind: bool) -> list[Html]:
+def _text(
+    session: Session, question: Question, why: Why | None, new: NeverSeen | None, *, blind: bool
+) -> list[Html]:
     text = session.items.text(question.item)
     reason = _REASONS.get(question.reason, "")
     is_table = session.items.lines is not None
     what = "Sentence" if session.kind == "tags" else "Record" if is_table else "Text"
     meta = tag("p", f"{what} {question.item + 1:,} of {len(session.items):,}",
-               " · " if reason else "", reason, class_="meta")  # fmt: skip
+               " · " if reason else "", reason, _mark_new(new), class_="meta")  # fmt: skip
     if session.kind == "tags":
         return [meta, *tokens_part(session, question.item, blind=blind)]
     if is_table:
@@ -89,6 +99,14 @@ def _text(session: Session, question: Question, why: Why | None, *, blind: bool)
         cut if len(text) > SHOWN else Html(""),
         labels_form(session, "/answer", question.item, many=session.kind == "many", chosen=given),
     ]
+
+
+def _mark_new(new: NeverSeen | None) -> Html | None:
+    """A mark in words for what the model has never seen."""
+    if new is None:
+        return None
+    title = f"Newer to the model than {new.newer} of the last {new.n} questions"
+    return join([" · ", tag("strong", "never seen", class_="never-seen", title=title)])
 
 
 def record_part(values: Mapping[str, Any]) -> Html:
@@ -222,7 +240,22 @@ def _tools(session: Session, person: str, question: Question | None) -> Html:
     return tag("div", skip, undo, add, class_="tools")
 
 
-def _why(why: Why | None, note: str, hues: Hues) -> Html:
+def _strategy(session: Session, person: str) -> Html | None:
+    """What to ask about first, where there is a choice."""
+    names = strategies(session.kind)
+    if len(names) < 2:
+        return None
+    chosen = session.strategy(person)
+    buttons = [
+        tag("button", _FIRST[name], name="strategy", value=name,
+            aria_pressed="true" if name == chosen else "false")
+        for name in names
+    ]  # fmt: skip
+    return tag("form", tag("span", "Ask first: "), *buttons, method="post", action="/strategy",
+               class_="ask", aria_label="Ask first")  # fmt: skip
+
+
+def _why(why: Why | None, note: str, hues: Hues, new: NeverSeen | None = None) -> Html:
     """What the model thinks; a note if it thinks nothing that may be told."""
     summary = tag("summary", "Why this one ", tag("kbd", "W"))
     if why is None:
@@ -234,6 +267,7 @@ def _why(why: Why | None, note: str, hues: Hues) -> Html:
         ("Probability", f"{why.probability:.0%}"),
         ("Next best", why.rival),
         ("Margin", f"{why.margin:.2f}{deviation or ''}"),
+        *([] if new is None else [("Never seen", f"newer than {new.newer} of {new.n} questions")]),
     ]
     listed = [tag("div", tag("dt", name), tag("dd", shown(str(value)))) for name, value in facts]
     meaning = (

@@ -18,8 +18,8 @@ import numpy as np
 from surelearn import _check
 from surelearn.columns.specs import column_in, given_columns
 from surelearn.label.items import Items
-from surelearn.label.learner import Learner, ManyLearner, TagLearner, TextLearner
-from surelearn.label.ledger import Ledger, Step, is_sound
+from surelearn.label.learner import Learner, ManyLearner, TagLearner, TextLearner, refuse_start
+from surelearn.label.ledger import REASONS, Ledger, Step, is_sound, strategies
 from surelearn.label.spans import OUTSIDE, choices, has_spans, span_tags
 from surelearn.label.store import Event, Store, check_whole, damaged
 from surelearn.label.table_learner import TableLearner
@@ -44,7 +44,7 @@ _LONGEST = 60
 
 
 class Question(NamedTuple):
-    """An item to label, and why: "unsure", "random", "first", "second" or "chosen"."""
+    """An item to label, and why: "unsure", "new", "random", "first", "second" or "chosen"."""
 
     item: int
     reason: str
@@ -148,6 +148,17 @@ class Session:
                 raise ValueError(f"text {item + 1} must be free, got one that is being labelled.")
             self._log(Event(person, "ask", item, {"reason": "chosen"}))
 
+    def strategy(self, person: str) -> str:
+        """What a person wants to be asked."""
+        return self.ledger.strategies.get(person, strategies(self.kind)[0])
+
+    def ask_about(self, person: str, strategy: str) -> None:
+        """Ask a person by another strategy from now on, in place of an open question as well."""
+        with self.lock:
+            name = _check.choice("strategy", strategy, strategies(self.kind))
+            if name != self.strategy(person):
+                self._log(Event(person, "strategy", None, {"strategy": name}))
+
     def _choose(self, person: str) -> Question | None:
         held, closed = self._held_by_others(person), self.ledger.closed
         second = self._second_opinion(person, held)
@@ -157,10 +168,11 @@ class Session:
             for item in map(int, self._order):
                 if item not in closed and item not in held:
                     return Question(item, "random")
-        best = self.learner.ask(1 + len(held))
+        strategy = self.strategy(person)
+        best = self.learner.ask(1 + len(held), strategy)
         free = [item for item in best if item not in held]
         # The last texts of a pool go to whoever is there, even if others have them open.
-        reason = "unsure" if self.learner.decides else "first"
+        reason = REASONS[strategy] if self.learner.decides else "first"
         return next((Question(item, reason) for item in [*free, *best]), None)
 
     def _second_opinion(self, person: str, held: set[int]) -> int | None:
@@ -258,7 +270,18 @@ class Session:
             reason = self.ledger.reasons.get((person, item), {}).get("reason")
             predicted = self.learner.predict(item)
             value |= {"predicted": _plain(predicted), "at_random": reason == "random"}
+            value |= self._evidence(item, label, reason)
         self._log(Event(person, "answer", item, value))
+
+    def _evidence(self, item: int, label: Any, reason: str | None) -> dict[str, float]:
+        """How new a question of a known label is; one that was chosen as a new one is no measure.
+
+        The model has not learnt it yet, so this is how new texts of known labels look.
+        """
+        if reason not in ("unsure", "random") or not self.learner.knows(label):
+            return {}
+        novelty = self.learner.novelty(item)
+        return {} if novelty is None else {"novelty": novelty}
 
     def _checked(self, label: Any, item: int) -> Any:
         """The label of an item as the log keeps it."""
@@ -282,7 +305,7 @@ class Session:
         else:
             for event in added:
                 self.ledger.add(event)
-        if any(event.kind not in ("ask", "enter", "label") for event in added):
+        if any(event.kind not in ("ask", "enter", "label", "strategy") for event in added):
             self.learner.follow(self.ledger.steps())
 
     # ---------------------------------------------------------------------- state
@@ -368,7 +391,7 @@ class Session:
         from surelearn import load
 
         blank = learner_of(self.kind, self.items).blank(0)
-        _refuse_start(load(path), blank, many=self.kind == "many")
+        refuse_start(load(path), blank, many=self.kind == "many")
         return Path(path).read_bytes()
 
     def _check_pool(self, n: int) -> None:
@@ -473,23 +496,3 @@ def _tag_names(names: Sequence[str]) -> None:
     for name in names:
         if name.split() != [name]:
             raise ValueError(f"tags must have no blanks, got {name!r}.")
-
-
-def _refuse_start(model: Any, blank: Any, *, many: bool) -> None:
-    """Refuse a model that could not go on with the answers of the page."""
-    kind, wanted = type(model).__name__, type(blank).__name__
-    if kind != wanted:
-        raise ValueError(f"the model to start from must be a {wanted}, got {kind}.")
-    if (getattr(model, "label_format_", None) is not None) != many:
-        raise ValueError(
-            "the model to start from must have one label for each text, got many. Use --many."
-            if not many
-            else "the model to start from must have many labels for each text, got one. Leave out "
-            "--many."
-        )
-    known = next(iter(getattr(model, "classes_", ())), "")
-    if not isinstance(known, str):
-        raise ValueError(
-            f"labels of the model to start from must be texts, got {known!r}. Train it again with "
-            "--label-type str."
-        )

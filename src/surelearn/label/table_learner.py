@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from surelearn.label.learner import TextLearner, Why, Word, judged
+from surelearn.label.learner import TextLearner
+from surelearn.label.why import Why, Word, judged
 
 
 class TableLearner(TextLearner):

@@ -65,7 +65,9 @@ def _check_variances(estimator: Estimator[Any], where: str) -> None:
     try:
         require_variances(estimator)
     except AttributeError as error:
-        raise FormatError(f"{where}: decisions need variances: {error}") from None
+        raise FormatError(
+            f"{where}: decisions must belong to a model with variances: {error}"
+        ) from None
 
 
 def _abstention_out(own: Abstention) -> dict[str, Any]:
@@ -110,6 +112,9 @@ def _abstention_in(
     novel = known = None
     if fields.has("novel"):
         novel, known = _inner_share(fields, "novel"), _novelty_in(fields, _KNOWN, tensors)
+        least = Novelty.fewest(novel)
+        if len(known.values) < least:
+            raise FormatError(f"{fields.where}: {_KNOWN} must be {least} numbers or more.")
     cost = _cost_in(estimator, fields)
     risk: Any = risks.get(None, risks)
     sureness = fields.text("sureness", SURENESS)
@@ -151,8 +156,8 @@ def _cost_in(estimator: Estimator[Any], fields: files.Fields) -> Array | None:
 def _sets_in(
     estimator: Estimator[Any], fields: files.Fields, tensors: files.Tensors
 ) -> SetEvidence:
-    values, share, label = (np.ascontiguousarray(tensors[name]) for name in _SETS)
-    _ascending(_SETS[0], values)
+    share, label = (np.ascontiguousarray(tensors[name]) for name in _SETS[1:])
+    values = _ascending(_SETS[0], tensors[_SETS[0]])
     if share.dtype != np.float64 or share.shape != values.shape:
         raise ValueError(f"{_SETS[1]} must have one number for each value.")
     if not ((share > 0).all() and (share <= 1).all()):
@@ -172,13 +177,16 @@ def _sets_in(
 
 
 def _novelty_in(fields: files.Fields, name: str, tensors: files.Tensors) -> Novelty:
-    values = np.ascontiguousarray(tensors[name])
-    _ascending(name, values)
+    values = _ascending(name, tensors[name])
+    if not len(values):
+        raise FormatError(f"{fields.where}: {name} must have numbers.")
     return Novelty(values, fields.text("score", list(NOVELTY_SCORES)))
 
 
-def _ascending(name: str, values: NDArray[Any]) -> None:
+def _ascending(name: str, values: NDArray[Any]) -> Array:
+    """Checked numbers in ascending order."""
     if values.dtype != np.float64 or values.ndim != 1:
         raise ValueError(f"{name} must be one row of 64-bit numbers.")
     if np.isnan(values).any() or (values[1:] < values[:-1]).any():
         raise ValueError(f"{name} must ascend.")
+    return np.ascontiguousarray(values)

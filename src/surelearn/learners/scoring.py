@@ -40,6 +40,9 @@ class ScoringWeights(Protocol):
     def margin(self, rows: Any, numbers: NDArray[np.int64] | None = None) -> tuple[Array, Array]:
         """Mean and variance of the score of every row and column."""
 
+    def surest_margin(self, rows: Any, *, two_sided: bool) -> tuple[Array, Array]:
+        """Mean score of every row and column, and the variance of each row's surest column."""
+
     def leads(
         self, rows: Any, numbers: NDArray[np.int64] | None = None, *, threads: int = 1
     ) -> Leads:
@@ -338,8 +341,9 @@ class MeanScorer(Scorer):
     def judged(self, rows: Any, means: Array | None = None) -> tuple[NDArray[np.int64], Array]:
         if means is None or self.model.code is not None:
             means = self.class_scores(rows)
-        scores = means.reshape(len(means), -1)
-        best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+        scores = np.ascontiguousarray(means).reshape(len(means), -1)
+        many = scores.shape[1] > 1
+        best = _core.first_largest_of(scores) if many else (scores[:, 0] > 0).astype(np.int64)
         return best, self._soft(scores, self.softness, log=False)
 
     def fitted_temperature(self, rows: Any, places: NDArray[np.int64]) -> float:
@@ -378,8 +382,7 @@ class MeanScorer(Scorer):
         """Scores over a temperature."""
         factor = _LOGISTIC / (tau * np.sqrt(self.rule.label_noise or 1.0))
         with np.errstate(over="ignore"):
-            divided: Array = np.clip(scores * factor, -1e300, 1e300)
-        return divided
+            return np.asarray(np.clip(scores * factor, -1e300, 1e300))
 
 
 @dataclass(slots=True)
@@ -455,8 +458,7 @@ def _softmax(scores: Array, *, log: bool) -> Array:
         shifted = scores - scores.max(axis=1, keepdims=True)
     powers = np.exp(shifted)
     total = powers.sum(axis=1, keepdims=True)
-    p: Array = shifted - np.log(total) if log else powers / total
-    return p
+    return np.asarray(shifted - np.log(total) if log else powers / total)
 
 
 def _of_each_class(mean: Array, spread: Array) -> tuple[Array, Array]:

@@ -69,25 +69,31 @@ class Withheld(Source):
 
     @property
     def columns(self) -> dict[str, Any]:
+        """The columns and settings, as keywords of the reader; known after the first block."""
         return self._source.columns
 
     @property
     def ignored(self) -> list[str]:
+        """Names of the columns that are not read; known after the first block."""
         return self._source.ignored
 
     @property
     def feature_names(self) -> list[str] | None:
+        """Names of the numeric columns; None for texts and for columns without names."""
         return self._source.feature_names
 
     def end_of(self, file: int) -> int | None:
+        """The largest `at` of a place in this file; None if that takes a pass over the file."""
         return self._source.end_of(file)
 
     def joined(self, parts: Sequence[Batch]) -> Batch:
+        """Several batches as one."""
         return self._source.joined(parts)
 
     def blocks(
         self, start: Place | None = None, ends: Mapping[int, int] | None = None
     ) -> Iterator[Block]:
+        """The blocks from a place on, without what is withheld."""
         before = start or Place()
         for block in self._source.blocks(start, ends):
             end = block.end

@@ -37,6 +37,12 @@ class Kept(NamedTuple):
         The mean loss among these; None without any.
     interval : tuple of two float
         The interval of the observed risk at 95 %.
+
+    Examples
+    --------
+    >>> own = Kept(None, 0.05, 0.1, 0.8, 0.048, 200, 150, 0.02, (0.004, 0.057))
+    >>> own.answered, own.observed <= own.risk
+    (0.75, True)
     """
 
     label: Any
@@ -81,6 +87,11 @@ class SetScores:
     by_class : Table or None
         With columns label, coverage, size and support, one line for each label that occurs; None
         where labels are numbers of candidates.
+
+    Examples
+    --------
+    >>> SetScores(0.95, 0.94, (0.9, 0.97), 1.3, 4, None).to_dict()["size"]
+    1.3
     """
 
     stated: float
@@ -124,6 +135,14 @@ class DecisionScores:
         Sets by the evidence of the model.
     note : str
         Why there are no sets, though the model has evidence for some. Otherwise empty.
+
+    Examples
+    --------
+    >>> from surelearn import SureClassifier, evaluate
+    >>> clf = SureClassifier(random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> found = evaluate(clf, [[0.0, 2.0], [3.0, 1.0], [1.0, 1.1]], ["no", "yes", "yes"], risk=0.1)
+    >>> found.decisions.curve.risk.round(2), round(found.decisions.coverage_at_risk, 2)
+    (array([0.  , 0.  , 0.33]), 0.67)
     """
 
     curve: RiskCoverage

@@ -41,8 +41,8 @@ class Told(View):
     def right(self, y):
         return Right(np.arange(3), np.arange(3), np.arange(3), np.ones(3), 3)
 
-    def sets(self, within):
-        return within
+    def sets(self, score, limit):
+        return [()] * self.n
 
 
 def test_sureness_is_finite_and_keeps_the_order():

@@ -75,10 +75,30 @@ def sureness_of(estimator: Any, judged: Judgement) -> Array | None:
 def judge_decided(estimator: Any, X: Any, *, options: DecisionOptions) -> Judgement:
     """The same with what is decided, for an estimator of this package; None is no answer."""
     found = given(estimator, X, options)
-    view, p = found.view, found.view.probabilities()
-    sureness = view.sureness("margin", found.answers)
+    view: Any = found.view  # of rows
     has = found.answers if found.answers.ndim == 2 else None
-    return Judgement(found.shown, p, sureness, has, found)
+    return Judgement(found.shown, view.probabilities(), view.deviations(), has, found)
+
+
+def judge_nothing(model: Any, X: Any) -> Judgement:
+    """The predictions for a batch without rows."""
+    if many_labels(model):
+        return Judgement([], None, None, np.zeros((0, len(model.classes_)), bool))
+    return Judgement(model.classes_[:0], None, None)
+
+
+def of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
+    """The probability of each predicted label; None if rows have many labels."""
+    p = judged.probabilities
+    if p is None or judged.has is not None:
+        return None
+    if judged.given is None:
+        places = np.searchsorted(model.classes_, judged.labels)
+    else:  # of no answer, the probability of the label that is most probable
+        places = judged.given.answers
+        places = np.where(places < p.shape[1], places, p.argmax(axis=1))
+    of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
+    return of_own
 
 
 def many_labels(estimator: Any) -> bool:

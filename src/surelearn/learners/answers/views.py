@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surelearn import _check, _core
-from surelearn.decide import Right, cost_matrix, least_cost, novelty_of
+from surelearn.decide import Right, cost_matrix, label_sets, least_cost, novelty_of
 from surelearn.learners.answers.many_labels import label_lists
 from surelearn.learners.deciding import Places, View
 from surelearn.learners.label_scoring import LabelScorer
@@ -20,13 +20,10 @@ from surelearn.read import Labels
 Array = NDArray[np.float64]
 
 
-def label_sets(within: NDArray[np.bool_], p: Array, classes: NDArray[Any]) -> list[tuple[Any, ...]]:
-    """The labels that each item has, most probable first."""
-    items, places = np.nonzero(within)
-    order = np.lexsort((-p[items, places], items))  # stable: of equal ones the first
-    labels = classes.astype(object)[places[order]].tolist()
-    ends = np.cumsum(np.count_nonzero(within, axis=1)).tolist()
-    return [tuple(labels[a:b]) for a, b in pairwise([0, *ends])]
+def tuples(held: tuple[Places, Places], classes: NDArray[Any]) -> list[tuple[Any, ...]]:
+    """The labels of each item, given those of `label_sets`."""
+    found: list[tuple[Any, ...]] = _core.label_tuples(tuple(classes.tolist()), *held)
+    return found
 
 
 def log_odds(p: Array, best: Places) -> Array:
@@ -51,12 +48,21 @@ class RowView(View):
 
     @cached_property
     def _judged(self) -> tuple[Places, Array]:
-        known = vars(self).get("_moments")  # if novelty has asked for variances
+        known = vars(self).get("_margin")  # if novelty has asked for a variance
         return self._asked.judged(self._rows, None if known is None else known[0])
 
     @cached_property
-    def _moments(self) -> tuple[Array, Array]:
-        return self._asked.margin(self._rows)
+    def _margin(self) -> tuple[Array, Array]:
+        """Mean scores, and the variance of the largest one, or of margins of the one surest."""
+        weights = _check.trained(self._asked.model.weights, "margin")
+        return weights.surest_margin(self._rows, two_sided=self._two_sided)
+
+    @property
+    def _two_sided(self) -> bool:
+        """Whether columns are margins of two sides, not scores of classes."""
+        code, weights = self._asked.model.code, self._asked.model.weights
+        alone = weights is not None and weights.n_columns == 1
+        return alone or (code is not None and code.kind != "ovr")
 
     def costs(self, cost: Any) -> Array:
         return cost_matrix(cost, self._classes)
@@ -86,14 +92,10 @@ class RowView(View):
         return self.shown(answers)
 
     def novelty(self, score: str) -> Array:
-        mean, variance = self._moments
-        code = self._asked.model.code
-        if mean.ndim == 1 or (code is not None and code.kind != "ovr"):  # margins of two sides
-            mean = np.abs(mean)
-        if mean.ndim > 1:
-            at = np.arange(self.n), mean.argmax(axis=1)
-            mean, variance = mean[at], variance[at]
-        return novelty_of(mean, variance, score)
+        means, variance = self._margin
+        means = np.abs(means) if self._two_sided else means
+        largest = means[np.arange(self.n), _core.first_largest_of(means)]
+        return novelty_of(largest, variance, score)
 
     def probabilities(self) -> Array:
         return self._judged[1]
@@ -105,11 +107,15 @@ class RowView(View):
         rows = np.arange(self.n)
         return Right(rows, self._places(y), rows, np.ones(self.n), self.n)
 
+    def deviations(self) -> Array:
+        """The margin between the two best labels of each row, in standard deviations."""
+        return self._asked.top_two(self._rows).sureness
+
     def check_by_class(self) -> None:
         """Rows have classes."""
 
-    def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
-        return label_sets(self.held(within), self.probabilities(), self._classes)
+    def sets(self, score: str, limit: float | Array) -> list[tuple[Any, ...]]:
+        return tuples(label_sets(self.probabilities(), score, limit), self._classes)
 
 
 class LabelView(View):
@@ -139,6 +145,11 @@ class LabelView(View):
         p = self._scored.probabilities
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.where(answers, p, 1.0 - p)).sum(axis=1))
+
+    def deviations(self) -> Array:
+        """The margin of the least sure label of each row, in standard deviations."""
+        found: Array = self._scored.sureness
+        return found
 
     def _known(self, y: Any) -> tuple[Places, Places]:
         """The row and the place of each label; a place below 0 is an unknown label."""
@@ -177,8 +188,9 @@ class LabelView(View):
     def held(self, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return within  # a row may have no label
 
-    def sets(self, within: NDArray[np.bool_]) -> list[tuple[Any, ...]]:
-        return label_sets(within, self.probabilities(), self._classes)
+    def sets(self, score: str, limit: float | Array) -> list[tuple[Any, ...]]:
+        found = label_sets(self.probabilities(), score, limit, always_the_best=False)
+        return tuples(found, self._classes)
 
 
 class PartView(View):
@@ -264,8 +276,8 @@ class PartView(View):
         share = 1.0 / self._sizes[self.items()]
         return Right(parts, self._places(y), parts, share, self.n)
 
-    def sets(self, within: NDArray[np.bool_]) -> list[list[tuple[Any, ...]]]:
-        found = label_sets(self.held(within), self._p, self._classes)
+    def sets(self, score: str, limit: float | Array) -> list[list[tuple[Any, ...]]]:
+        found = tuples(label_sets(self._p, score, limit), self._classes)
         bounds = self._bounds.tolist()
         return [found[a:b] for a, b in pairwise(bounds)]
 
@@ -362,5 +374,6 @@ class GroupView(View):
         sizes = np.diff(self._bounds)
         return super().held(within) & (np.arange(within.shape[1]) < sizes[:, None])
 
-    def sets(self, within: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-        return label_sets(self.held(within), self._table, np.arange(within.shape[1]))
+    def sets(self, score: str, limit: float | Array) -> list[tuple[int, ...]]:
+        found = label_sets(self._table, score, limit, sizes=np.diff(self._bounds))
+        return tuples(found, np.arange(self._table.shape[1]))

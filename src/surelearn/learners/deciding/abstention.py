@@ -158,7 +158,7 @@ def choose_abstention(
     for label, wanted in risks.items():
         own = left if label is None else left & (labels == label)
         others, kept = (said.take(rows[own[rows]]) for rows in (choosing, certifying))
-        found = select(others.sureness, kept, risk=wanted, delta=shared, binary=view.binary)
+        found = select(others, kept, risk=wanted, delta=shared, binary=view.binary)
         if found is None:
             raise _not_certified(kept.loss, wanted, shared, view=view, label=label)
         share = found.coverage * found.n / len(certifying)
@@ -257,15 +257,17 @@ def decide(
         known = part_of(self, "novelty", f"novel={novel:g}", "choose_novelty")
         _check_novel(len(known.values), novel, view.unit)
     # First, since the means that it takes give the probabilities as well.
-    new = None if known is None else known.p_value(view.novelty(known.score))
+    new = None
+    if known is not None and novel is not None:
+        new = known.beyond(view.novelty(known.score), novel)
     answers = view.answers(table)
     reason = np.full(view.n, WHY.index(SURE), dtype=np.uint8)
     if rule is not None:
         labels = None if None in rule.rules else view.labels(answers)
         reached = rule.reached(labels, view.sureness(rule.sureness, answers))
         reason[~reached] = WHY.index(UNSURE)
-    if new is not None and novel is not None:
-        reason[new <= novel] = WHY.index(NOVEL)
+    if new is not None:
+        reason[new] = WHY.index(NOVEL)
     reason[view.priced_out(answers)] = WHY.index(COST)
     return Decided(view, answers, reason)
 

@@ -171,7 +171,7 @@ def sets_of(
                 "labels of kept-back records that the model does not know. Use a smaller coverage, "
                 "or train with all labels."
             )
-    return view.sets(nonconformity(p, evidence.score) <= limit)
+    return view.sets(evidence.score, limit)
 
 
 def choose_novelty(self: E, X: Any, foreign: Any = None, **records: Any) -> E:

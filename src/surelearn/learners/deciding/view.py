@@ -103,8 +103,8 @@ class View(ABC):
         return within
 
     @abstractmethod
-    def sets(self, within: NDArray[np.bool_]) -> Any:
-        """Sets of labels as `predict_set` returns them, given whether an item has each label."""
+    def sets(self, score: str, limit: float | Array) -> Any:
+        """Sets of labels as `predict_set` returns them; see `decide.label_sets`."""
 
 
 def view_of(estimator: Estimator[Any], X: Any, records: dict[str, Any]) -> View:

@@ -17,7 +17,9 @@ from surelearn.learners.answers.judgement import (
     Judgement,
     judge,
     judge_decided,
+    judge_nothing,
     many_labels,
+    of_label,
     why_unsure,
 )
 from surelearn.learners.answers.linear import (
@@ -251,7 +253,7 @@ class RowTask(Task):
                 kept = judged.kept[keep]
             yield Prediction(
                 own.labels,
-                _of_label(model, own),
+                of_label(model, own),
                 own.sureness,
                 own.probabilities,
                 kept,
@@ -419,7 +421,7 @@ def _of_source(
             if isinstance(model, Estimator):  # others say themselves what they cannot read
                 own: Any = model.task
                 own.check_rows(model, batch.X)
-        judged = [(say if len(batch) else _nothing)(model, batch.X) for model in models]
+        judged = [(say if len(batch) else judge_nothing)(model, batch.X) for model in models]
         said = also(models[0], batch.X) if also is not None and len(batch) else None
         return Judged(batch.labels, judged, block.n_bytes, batch.n_bad, batch.kept, said)
 
@@ -479,32 +481,11 @@ def _same_labels(where: str, *, many: bool, got: bool) -> None:
     raise _check.BadInput(_check.Message(said, where=where, separator=separator, **names))
 
 
-def _nothing(model: Any, X: Any) -> Judgement:
-    """The predictions for a batch without rows."""
-    if many_labels(model):
-        return Judgement([], None, None, np.zeros((0, len(model.classes_)), bool))
-    return Judgement(model.classes_[:0], None, None)
-
-
 def _nameless(model: Any) -> Any:
     """A copy that does not warn about missing feature names: the source reads columns by name."""
     twin = copy.copy(model)
     vars(twin).pop("feature_names_in_", None)
     return twin
-
-
-def _of_label(model: Any, judged: Judgement) -> NDArray[np.float64] | None:
-    """The probability of each predicted label; None if rows have many labels."""
-    p = judged.probabilities
-    if p is None or judged.has is not None:
-        return None
-    if judged.given is None:
-        places = np.searchsorted(model.classes_, judged.labels)
-    else:  # of no answer, the probability of the label that is most probable
-        places = judged.given.answers
-        places = np.where(places < p.shape[1], places, p.argmax(axis=1))
-    of_own: NDArray[np.float64] = p[np.arange(len(p)), places]
-    return of_own
 
 
 def _labels_of(model: Any) -> str:
