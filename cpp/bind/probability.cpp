@@ -166,9 +166,11 @@ std::pair<nb::ndarray<nb::numpy, std::int64_t>, nb::ndarray<nb::numpy, std::int6
     return {ends.give(), all.give()};
 }
 
+using Labels = nb::typed<nb::tuple, nb::any, nb::ellipsis>;
+
 /// The sets of `label_sets` as tuples of labels; rows that have the same one label share a tuple.
-nb::list label_tuples(const nb::tuple& labels, const Vector<std::int64_t>& ends,
-                      const Vector<std::int64_t>& places) {
+nb::typed<nb::list, Labels> label_tuples(const Labels& labels, const Vector<std::int64_t>& ends,
+                                         const Vector<std::int64_t>& places) {
     const auto label = [&](std::int64_t place) {
         if (place < 0 || static_cast<std::size_t>(place) >= labels.size()) {
             throw nb::index_error("place out of range");
@@ -185,7 +187,8 @@ nb::list label_tuples(const nb::tuple& labels, const Vector<std::int64_t>& ends,
         }
         return made;
     };
-    auto sets = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ends.shape(0))));
+    auto sets =
+        nb::steal<nb::typed<nb::list, Labels>>(PyList_New(static_cast<Py_ssize_t>(ends.shape(0))));
     if (!sets) throw nb::python_error();
     std::vector<nb::object> alone(labels.size());
     std::size_t begin = 0;

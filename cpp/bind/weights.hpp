@@ -287,14 +287,27 @@ std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margin
 template <Weights W>
 std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> surest_margin(
     Model<W>& model, const Rows& rows, bool two_sided) {
-    NewArray<double> s({rows.size(), model.shape().n_columns});
+    check_width(model, rows);
+    const std::size_t K = model.shape().n_columns;
+    NewArray<double> s({rows.size(), K});
     NewArray<double> v({rows.size()});
-    std::vector<double> work;
-    each_row(model, rows, [&](const auto& row, std::size_t at, std::size_t K) {
-        const std::span own(s.data.get() + at, K);
-        mean_scores(model.weights, row, own);
-        v.data[at / K] = variance_of(model.weights, row, surest_column(own, two_sided), work);
-    });
+    {
+        const nb::gil_scoped_release release;
+        const auto lock = model.guard.read();
+        with_matrix<W>(rows, [&]<class Index, class Value>(const Matrix<Index, Value>& matrix) {
+            RowBuffer<Index, Value> buffer;
+            std::vector<double> work;
+            for (std::size_t i = 0; i < matrix.size(); ++i) {
+                Row<Index, Value> ahead;  // variances would come late without
+                if (i + 1 < matrix.size() && !matrix.dense()) ahead = matrix.stored(i + 1);
+                const auto row = matrix.row(i, buffer);
+                const std::span own(s.data.get() + i * K, K);
+                mean_scores(model.weights, row, own, ahead);
+                const std::size_t surest = surest_column(own, two_sided);
+                v.data[i] = variance_of(model.weights, row, surest, work);
+            }
+        });
+    }
     return {s.give(), v.give()};
 }
 

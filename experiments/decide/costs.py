@@ -6,7 +6,6 @@ the other side.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from experiments import tables
 from experiments.decide.data import parts
 from surelearn import SureClassifier
 from surelearn.text import HashingVectorizer
@@ -138,10 +138,7 @@ def main() -> None:
                 }
             )
             print(*lines[-1].values(), flush=True)
-    with (HERE / "costs.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "costs.csv", lines)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import warnings
 from pathlib import Path
@@ -21,6 +20,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
+from experiments import tables
 from experiments.decide.data import CORPORA, Parts, parts
 from surelearn import SureTextClassifier
 from surelearn.decide import Selection, fewest_rows, risk_coverage, select, split
@@ -183,11 +183,7 @@ def main() -> None:
                 line["error"] = f"{(means - ours).std(ddof=1) / np.sqrt(N_SPLITS):.4f}"
             lines.append(line)
             print(*line.values(), flush=True)
-    keys = list(dict.fromkeys(key for line in lines for key in line))
-    with (HERE / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, keys, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "coverage.csv", lines)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ language models agree. Means of five splits.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from experiments import sets
+from experiments import sets, tables
 from surelearn import SureTextClassifier, tune
 from surelearn.decide import risk_coverage
 
@@ -95,10 +94,7 @@ def main() -> None:
                     }
                 )
                 print(*lines[-1].values(), flush=True)
-    with (HERE / "noise.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "noise.csv", lines)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ questions with an intent, one point fewer may be answered rightly.
 
 from __future__ import annotations
 
-import csv
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from experiments import sets
+from experiments import sets, tables
 from surelearn import SureClassifier, SureTextClassifier
 from surelearn.datasets import find
 
@@ -101,10 +100,7 @@ def main() -> None:
         for C in (1.0, 10.0, 30.0):
             model = LogisticRegression(C=C, max_iter=300)
             lines.append(_line(features, f"LogisticRegression, C={C:g}", [rival(model, rows, y)]))
-    with (HERE / "novelty.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "novelty.csv", lines)
 
 
 def _line(features: str, who: str, found: list[dict[str, float]]) -> dict[str, Any]:

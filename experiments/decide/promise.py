@@ -6,14 +6,16 @@ replacement, and risk and coverage are computed over all of it. Writes promise.c
 
 from __future__ import annotations
 
-import csv
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from experiments import tables
 from experiments.decide.data import parts
 from surelearn import SureClassifier
 
@@ -30,6 +32,16 @@ RISKS = {
 N_DRAWS, N_ROWS, DELTA, COVERAGE = 1_000, 1_000, 0.1, 0.95
 
 
+class Draws(NamedTuple):
+    """What is seen over all of the population, a number for each draw."""
+
+    n: int
+    risks: list[float]  # of draws that are not refused
+    answered: list[float]
+    covered: dict[str, list[float]]  # by the kind of set
+    sizes: dict[str, list[float]]
+
+
 def judged(name: str, n_draws: int = N_DRAWS) -> list[dict[str, Any]]:
     """A line for each promise of a set."""
     own = parts(name, 0)
@@ -37,62 +49,71 @@ def judged(name: str, n_draws: int = N_DRAWS) -> list[dict[str, Any]]:
     X = vectorizer.fit_transform(own.learnt).astype(np.float32)
     X_all, y_all = vectorizer.transform(own.population).astype(np.float32), own.truth
     clf = SureClassifier(random_state=0).fit(X, own.y)
+    seen = drawn(clf, X_all, y_all, risk=RISKS[name], n_draws=n_draws)
+    of_all = float(np.mean(clf.predict(X_all) != y_all))
+    return [
+        {"set": name, **line} for line in (risk_line(seen, RISKS[name], of_all), *set_lines(seen))
+    ]
+
+
+def drawn(clf: SureClassifier, X: Any, y: NDArray[Any], *, risk: float, n_draws: int) -> Draws:
+    """Risk and coverage of a model with the calibration rows of each draw."""
     random = np.random.default_rng(1)
-    risk = RISKS[name]
-    risks, answered, refusals = [], [], 0
-    covered: dict[str, list[float]] = {"sets": [], "sets, delta": [], "sets by class": []}
-    sizes: dict[str, list[float]] = {key: [] for key in covered}
+    kinds: dict[str, dict[str, Any]] = {
+        "sets": {},
+        "sets, delta": {"delta": DELTA},
+        "sets by class": {"by_class": True},
+    }
+    seen = Draws(n_draws, [], [], {kind: [] for kind in kinds}, {kind: [] for kind in kinds})
     for draw in range(n_draws):
-        rows = random.integers(0, len(y_all), N_ROWS)
+        rows = random.integers(0, len(y), N_ROWS)
         try:
-            clf.choose_abstention(X_all[rows], y_all[rows], risk=risk, delta=DELTA)
+            clf.choose_abstention(X[rows], y[rows], risk=risk, delta=DELTA)
         except ValueError:
-            refusals += 1
+            pass  # refused
         else:
-            y = clf.predict(X_all, abstain=True)
-            given = np.not_equal(y, None)
-            risks.append(float(np.mean(y[given] != y_all[given])))
-            answered.append(float(given.mean()))
+            said = clf.predict(X, abstain=True)
+            given = np.not_equal(said, None)
+            seen.risks.append(float(np.mean(said[given] != y[given])))
+            seen.answered.append(float(given.mean()))
         if draw % 5:
             continue
-        clf.choose_sets(X_all[rows], y_all[rows], coverage=COVERAGE)
-        for key, how in (
-            ("sets", {}),
-            ("sets, delta", {"delta": DELTA}),
-            ("sets by class", {"by_class": True}),
-        ):
-            found = clf.predict_set(X_all, COVERAGE, **how)
-            own_sets = zip(found, y_all.tolist(), strict=True)
-            covered[key].append(float(np.mean([label in labels for labels, label in own_sets])))
-            sizes[key].append(float(np.mean([len(labels) for labels in found])))
-    share = float(np.sum(np.array(risks) > risk)) / n_draws  # a refusal breaks no promise
-    error = float(np.sqrt(DELTA * (1 - DELTA) / n_draws))
-    lines = [
-        {
-            "set": name,
-            "promise": f"risk {risk:g}",
-            "draws": n_draws,
-            "refusals %": f"{100 * refusals / n_draws:.1f}",
-            "broken %": f"{100 * share:.1f}",
-            "allowed %": f"{100 * (DELTA + 2 * error):.1f}",
-            "answered %": f"{100 * np.mean(answered):.1f}" if answered else "",
-            "risk of all %": f"{100 * np.mean(clf.predict(X_all) != y_all):.1f}",
-        }
-    ]
-    for key, values in covered.items():
+        clf.choose_sets(X[rows], y[rows], coverage=COVERAGE)
+        for kind, how in kinds.items():
+            found = clf.predict_set(X, COVERAGE, **how)
+            pairs = zip(found, y.tolist(), strict=True)
+            seen.covered[kind].append(float(np.mean([label in labels for labels, label in pairs])))
+            seen.sizes[kind].append(float(np.mean([len(labels) for labels in found])))
+    return seen
+
+
+def risk_line(seen: Draws, risk: float, of_all: float) -> dict[str, Any]:
+    """How often the risk that was promised is broken; `of_all` is the risk without a promise."""
+    broken = np.sum(np.array(seen.risks) > risk) / seen.n  # a refusal breaks no promise
+    error = np.sqrt(DELTA * (1 - DELTA) / seen.n)
+    return {
+        "promise": f"risk {risk:g}",
+        "draws": seen.n,
+        "refusals %": f"{100 * (seen.n - len(seen.risks)) / seen.n:.1f}",
+        "broken %": f"{100 * broken:.1f}",
+        "allowed %": f"{100 * (DELTA + 2 * error):.1f}",
+        "answered %": f"{100 * np.mean(seen.answered):.1f}" if seen.answered else "",
+        "risk of all %": f"{100 * of_all:.1f}",
+    }
+
+
+def set_lines(seen: Draws) -> Iterator[dict[str, Any]]:
+    """The coverage and the size of each kind of set."""
+    for kind, values in seen.covered.items():
         broken = np.mean(np.array(values) < COVERAGE)
-        lines.append(
-            {
-                "set": name,
-                "promise": f"{key} {COVERAGE:g}",
-                "draws": len(values),
-                "broken %": f"{100 * broken:.1f}" if "delta" in key else "",
-                "covered %": f"{100 * np.mean(values):.2f}",
-                "error": f"{100 * np.std(values, ddof=1) / np.sqrt(len(values)):.2f}",
-                "labels": f"{np.mean(sizes[key]):.2f}",
-            }
-        )
-    return lines
+        yield {
+            "promise": f"{kind} {COVERAGE:g}",
+            "draws": len(values),
+            "broken %": f"{100 * broken:.1f}" if "delta" in kind else "",
+            "covered %": f"{100 * np.mean(values):.2f}",
+            "error": f"{100 * np.std(values, ddof=1) / np.sqrt(len(values)):.2f}",
+            "labels": f"{np.mean(seen.sizes[kind]):.2f}",
+        }
 
 
 def main() -> None:
@@ -101,11 +122,7 @@ def main() -> None:
     for name in names:
         lines += judged(name)
         print(*lines[-4:], sep="\n", flush=True)
-    keys = list(dict.fromkeys(key for line in lines for key in line))
-    with (HERE / "promise.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, keys, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "promise.csv", lines)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ The area under the risk-coverage curve of the default text classifier. Writes su
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments import tables
 from experiments.decide.data import CORPORA, parts
 from surelearn import SureTextClassifier
 from surelearn.decide import risk_coverage
@@ -67,10 +67,7 @@ def main() -> None:
     for name in CORPORA:
         lines += lines_of(name)
         print(*(" ".join(line.values()) for line in lines if line["set"] == name), sep="\n")
-    with (HERE / "sureness.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    tables.save(HERE / "sureness.csv", lines)
 
 
 if __name__ == "__main__":

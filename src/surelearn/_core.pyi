@@ -3,7 +3,7 @@ The native core of surelearn. Trusts its caller; checks are in surelearn._check.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, overload
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -530,7 +530,7 @@ def label_sets(p: Annotated[NDArray[numpy.float64], dict(shape=(None, None), ord
     (ends, places) of the labels of each row that fit, most probable first.
     """
 
-def label_tuples(labels: tuple, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list:
+def label_tuples(labels: tuple[Any, ...], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[tuple[Any, ...]]:
     """A tuple of labels for each set of `label_sets`."""
 
 class Texts:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from surelearn import _check
-from surelearn.learners.task import LEVELS, Levels, task_of
+from surelearn.learners.task import EvaluationOptions, task_of
 from surelearn.learners.tasks.rank_task import GROUPS
 from surelearn.learners.tasks.sequence_task import SEQUENCES
 from surelearn.scores import (
@@ -98,9 +98,9 @@ def evaluate(
     _check.callback("progress", progress)
     if risk is not None:
         risk = _check.number("risk", risk, "(0, 1)", low=0.0, high=1.0)
-    levels = Levels(risk, _check.number("coverage", coverage, "(0, 1)", low=0.0, high=1.0))
-    more = {} if levels == LEVELS else {"levels": levels}  # kinds from elsewhere may know none
-    return task_of(model).evaluated(model, X, y, rival=rival, progress=progress, **more, **reading)
+    coverage = _check.number("coverage", coverage, "(0, 1)", low=0.0, high=1.0)
+    options = EvaluationOptions(rival, progress, risk, coverage)
+    return task_of(model).evaluated(model, X, y, options, **reading)
 
 
 def evaluate_tagger(

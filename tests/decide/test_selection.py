@@ -105,13 +105,9 @@ def test_sure_rows_are_answered_and_others_are_not():
     found = select(rows.take(choosing), rows.take(certifying), risk=0.2, delta=0.1, binary=True)
     assert 0.6 < found.threshold < 0.7  # the risk above t is (1 - t) / 2
     assert found.coverage == pytest.approx(1 - found.threshold, abs=0.03)
-    looser = select(
-        rows.take(choosing), rows.take(certifying), risk=0.3, delta=0.1, binary=True
-    )
+    looser = select(rows.take(choosing), rows.take(certifying), risk=0.3, delta=0.1, binary=True)
     assert looser.threshold < found.threshold
-    surer = select(
-        rows.take(choosing), rows.take(certifying), risk=0.2, delta=0.01, binary=True
-    )
+    surer = select(rows.take(choosing), rows.take(certifying), risk=0.2, delta=0.01, binary=True)
     assert surer.threshold >= found.threshold
 
 

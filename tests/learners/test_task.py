@@ -19,7 +19,7 @@ from surelearn import evaluate, load, merge, predict, read
 from surelearn.learners import file
 from surelearn.learners.base import Estimator, put_model
 from surelearn.learners.file_parts import labels_in, labels_out
-from surelearn.learners.task import Shown, Task, task_of
+from surelearn.learners.task import EvaluationOptions, Shown, Task, task_of
 from surelearn.scores import RowTally
 from surelearn.weights import Layout
 
@@ -94,9 +94,7 @@ class MostFrequentTask(Task):
     def lines(self, model: Any, shown: Shown) -> Callable[[Guessed], str]:
         return lambda batch: "".join(f'{{"label": "{x}"}}\n' for x in batch.label)
 
-    def evaluated(
-        self, model: Any, X: Any, y: Any, *, rival: Any, progress: Any, **how: Any
-    ) -> Any:
+    def evaluated(self, model: Any, X: Any, y: Any, options: EvaluationOptions, **how: Any) -> Any:
         tally = RowTally(model.classes_, "it counts only")
         batch = self.opened(X, how).first(1000)
         tally.add(batch.labels, Judged(model.predict(batch.X)))

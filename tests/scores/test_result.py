@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from judged import Oracle, answered, rows
-from surelearn import evaluate
+from surelearn import SureClassifier, evaluate
 from surelearn.learners.tasks import row_task
 from surelearn.probability import reliability
 
@@ -106,3 +106,20 @@ def test_everything_fits_in_json():
     }  # fmt: skip
     assert found["confusion"]["labels"] == ["a", "b", "c"]
     assert found["comparison"]["p_value"] == 1.0
+
+
+@pytest.mark.parametrize("model", [SureClassifier("pa1"), SureClassifier(random_state=0)])
+@pytest.mark.parametrize("y", [["a", "b", "a"], [["a"], ["a", "b"], []]])
+def test_a_dict_has_decisions_or_says_why_there_are_none(model, y):
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    found = evaluate(model.fit(X, y), X, y)
+    told = found.to_dict()
+    assert told["accuracy_interval"] == list(found.accuracy_interval)
+    assert [row["label"] for row in told["scores"]] == found.scores.to_dict()["label"]
+    if model.rule == "pa1":
+        assert told["no_probabilities"] == found.no_probabilities
+        assert "first order" in found.no_probabilities
+        assert "risk_coverage_area" not in told
+    else:
+        assert told.items() >= found.decisions.to_dict().items()
+        assert "no_probabilities" not in told

@@ -7,7 +7,6 @@ testing).
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -139,7 +138,7 @@ def _chance(
 ) -> Array:
     """The chance that n rows show the risk, given what others have lost.
 
-    The losses of the n rows are beta-binomial with Jeffreys' prior, here by their mean and variance.
+    The losses of the n rows are beta-binomial with Jeffreys' prior, taken as normal.
     """
     from scipy.special import bdtrik, ndtr  # slow to import
 

@@ -118,7 +118,9 @@ class Right(NamedTuple):
 
     def values(self, scores: Array) -> Array:
         """The smallest non-conformity of the right labels of each part; infinite if unknown."""
-        own = np.where(self.place < 0, np.inf, scores[self.item, self.place])
+        known = self.place >= 0
+        own = np.full(len(self.place), np.inf)
+        own[known] = scores[self.item[known], self.place[known]]
         found = np.full(len(self.share), np.inf)
         np.minimum.at(found, self.part, own)
         return found

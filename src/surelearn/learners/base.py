@@ -158,7 +158,7 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
     def _check_variances(self) -> None:
         """Raise AttributeError if the model keeps no variances."""
 
-    def _view(self, X: Any, **records: Any) -> deciding.View:
+    def __view__(self, X: Any, **records: Any) -> deciding.View:
         """What this learner says of some records."""
         raise NotImplementedError
 
@@ -212,6 +212,11 @@ class Estimator(BaseEstimator, Generic[M]):  # type: ignore[misc]
 def put_model(estimator: Estimator[M], model: M) -> None:
     """Give an estimator a model that was loaded or made elsewhere."""
     estimator._model = model
+
+
+def forget(estimator: Estimator[Any]) -> None:
+    """Drop what belongs to another model."""
+    estimator._forget()
 
 
 def settings_of(estimator: Estimator[Any]) -> Any:

@@ -5,6 +5,7 @@ Importing scikit-learn takes a second, which a short command does not have.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,13 @@ def random_numbers(value: Any) -> np.random.RandomState:
 
     random: np.random.RandomState = check_random_state(value)
     return random
+
+
+def n_rows(X: Any) -> int:
+    """The number of rows of a matrix, a frame, a list, a column or a dict of columns."""
+    if isinstance(X, Mapping):
+        return 0 if not X else n_rows(next(iter(X.values())))
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def taken(X: Any, rows: Any) -> Any:

@@ -225,10 +225,10 @@ class SureClassifier(RowLearner):
         y: Any,
         sample_weight: Any = None,
         *,
-        calibrate: bool = True,
         risk: Any = None,
         delta: float = 0.1,
         novel: float | None = None,
+        calibrate: bool = True,
     ) -> Self:
         """Learn from scratch, in `passes` passes, and calibrate the probabilities.
 

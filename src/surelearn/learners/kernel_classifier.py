@@ -13,7 +13,7 @@ from surelearn import _check, kernels, rules
 from surelearn.dual import Dual, KernelRows
 from surelearn.learners import reductions
 from surelearn.learners.answers.classifier import Probabilistic
-from surelearn.learners.base import put_model
+from surelearn.learners.base import forget, put_model
 from surelearn.learners.checks import checked, random_numbers, validated
 from surelearn.learners.deciding import fit_certified
 from surelearn.learners.labels import as_labels
@@ -204,7 +204,7 @@ class SureKernelClassifier(Probabilistic[KernelModel], Online[KernelModel]):
             how: dict[str, Any] = {"risk": risk, "delta": delta, "novel": novel}
             return fit_certified(self, X, y, sample_weight, **how)
         settings, shell = self._settings_for(), self._shell()
-        shell._forget()
+        forget(shell)
         labels = Labels.of(as_labels(y))
         check_weighted(settings.class_weight, labels.values)  # also those of rows of weight 0
         block = shell._block(settings, X, labels, sample_weight, reset=True)

@@ -75,47 +75,10 @@ class RowLearner(Linear, Streamed[RowModel]):
         known = self.__dict__.get("_thresholds", {})
         return np.array([known.get(label, 0.0) for label in model.classes.tolist()])
 
-    def predict(
-        self,
-        X: Any,
-        *,
-        abstain: bool = False,
-        cost: Any = None,
-        novel: float | None = None,
-        abstain_label: Any = None,
-    ) -> Any:
-        """The label with the largest score, the first one in a tie; or the labels of each row.
-
-        With many labels per row, a row has the labels whose score is above their threshold, which
-        is 0 unless `choose_thresholds` has chosen others. They are in the form in which y came.
-
-        Parameters
-        ----------
-        X
-        abstain : bool, default False
-            Whether to answer only what `choose_abstention` has certified.
-        cost : array of shape (n_classes, n_classes) or dict, optional
-            Give the label of the least expected cost under `predict_proba`. Rows are true labels,
-            columns answers; one more column is the price of no answer. As a dict: ``{("spam",
-            "ham"): 1, ("ham", "spam"): 50, None: 2}``, where right answers cost 0, other pairs 1,
-            and None is no answer.
-        novel : float, optional
-            Give no answer for rows that are newer than all but this share of the rows of
-            `choose_novelty`.
-        abstain_label : label, optional
-            What stands for no answer; default None.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            With many labels: an indicator matrix of shape (n_samples, n_labels), dense or CSR, or a
-            list of tuples, in the order of `classes_`. Where answers may be missing, an array of
-            type object, or the list of tuples.
-        """
+    def _predicted(self, X: Any) -> Any:
         asked = self._scorer() if self._fitted().many_labels else None
-        if not isinstance(asked, LabelScorer) or abstain or cost is not None or novel is not None:
-            how: dict[str, Any] = {"abstain": abstain, "cost": cost, "novel": novel}
-            return super().predict(X, **how, abstain_label=abstain_label)
+        if not isinstance(asked, LabelScorer):
+            return super()._predicted(X)
         has = asked.has(self._rows(X))
         form = self.label_format_
         if form == "lists":
@@ -181,10 +144,10 @@ class RowLearner(Linear, Streamed[RowModel]):
             _check.indicator_fits(len(labels.values), len(model.classes))
         return labels
 
-    def _view(self, X: Any, **records: Any) -> View:
+    def __view__(self, X: Any, **records: Any) -> View:
         asked = self._scorer()
         if not isinstance(asked, LabelScorer):
-            return super()._view(X)
+            return super().__view__(X)
         return LabelView(asked, self._rows(X), self._known_labels)
 
     def _scorer(self) -> Scorer:

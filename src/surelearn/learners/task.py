@@ -54,14 +54,13 @@ class Shown(NamedTuple):
     everything: bool = False  # also the order and the scores of all candidates
 
 
-class Levels(NamedTuple):
-    """At which levels decisions are judged."""
+class EvaluationOptions(NamedTuple):
+    """How a model is evaluated; see `surelearn.evaluate`."""
 
-    risk: float | None = None  # the coverage is told at which the answers lose as much
-    coverage: float = 0.95  # of sets
-
-
-LEVELS = Levels()
+    rival: Any = None
+    progress: Progress = None
+    risk: float | None = None
+    coverage: float = 0.95
 
 
 class Task(ABC):
@@ -184,18 +183,11 @@ class Task(ABC):
         """A function that writes the answers to a batch as lines of JSON."""
         raise TypeError(f"model must be one that predicts from files, got {model!r}.")
 
-    def evaluated(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        rival: Any,
-        progress: Progress,
-        levels: Levels = LEVELS,
-        **how: Any,
-    ) -> Any:
-        """The scores of a model on labelled records, in memory or from a source."""
+    def evaluated(self, model: Any, X: Any, y: Any, options: EvaluationOptions, **how: Any) -> Any:
+        """The scores of a model on labelled records, in memory or from a source.
+
+        `how` is how the records are read, or what they are in memory besides `X` and `y`.
+        """
         raise TypeError(f"model must be one that evaluate takes, got {model!r}. Use its score.")
 
     # ---------------------------------------------------------------- commands

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from surelearn import _check
 from surelearn.decide import RiskCoverage, risk_coverage
 from surelearn.learners.labels import as_labels
-from surelearn.learners.task import Levels, task_of
+from surelearn.learners.task import EvaluationOptions, task_of
 from surelearn.plot._display import Display
 from surelearn.plot.style import FONT, GREY, LINE, SMALL, THIN, colour_of, head, plain, quiet
 
@@ -331,11 +331,10 @@ class RiskCoverageDisplay(Display):
 
 def _judged(estimator: Any, X: Any, y: Any, **records: Any) -> DecisionScores:
     """What an evaluation says of the decisions of a model."""
-    judge = task_of(estimator).evaluated
-    found = judge(estimator, X, y, rival=None, progress=None, **records).decisions
+    task = task_of(estimator)
+    found = task.evaluated(estimator, X, y, EvaluationOptions(), **records).decisions
     if found is None:  # taggers and rankers are judged where a risk is asked about
-        levels = Levels(risk=0.5)
-        asked = judge(estimator, X, y, rival=None, progress=None, levels=levels, **records)
+        asked = task.evaluated(estimator, X, y, EvaluationOptions(risk=0.5), **records)
         if asked.decisions is None:
             raise TypeError(f"estimator must have probabilities, got {estimator!r}.")
         found = replace(asked.decisions, risk=None)

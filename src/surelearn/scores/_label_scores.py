@@ -13,7 +13,7 @@ from surelearn import _check
 from surelearn.scores._comparison import Comparison, in_words, share_interval
 from surelearn.scores._decisions import DecisionScores
 from surelearn.scores._format import Looks, many, rows_of, unknown, with_decisions
-from surelearn.scores._result import Counts, OfLabels, Scores
+from surelearn.scores._result import Counts, OfLabels, Scores, of_rows
 from surelearn.table import Table
 
 #: Text shows this many labels; `scores` and `to_dict` have all.
@@ -188,12 +188,7 @@ class LabelScores(OfLabels):
             found[name] = getattr(self, name)
             if name in _ERRORS:
                 found[_ERRORS[name]] = getattr(self, _ERRORS[name])
-        found["accuracy_interval"] = list(self.accuracy_interval)
-        if self.decisions is not None:
-            found |= self.decisions.to_dict()
-        if self.no_probabilities:
-            found["no_probabilities"] = self.no_probabilities
-        found["scores"] = [row._asdict() for row in self.scores]
+        found |= of_rows(self)
         if self.comparison is not None:
             found["comparison"] = self.comparison.to_dict()
         return found

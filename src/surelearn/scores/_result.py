@@ -18,6 +18,7 @@ from surelearn.table import Table, word
 
 if TYPE_CHECKING:
     from surelearn.scores._decisions import DecisionScores
+    from surelearn.scores._label_scores import LabelScores
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -237,13 +238,7 @@ class Evaluation(OfLabels):
         """All scores as plain Python values that JSON can hold."""
         names = ("n", "n_bad", "accuracy", "standard_error", "macro_f1", "weighted_f1", "log_loss",
                  "brier", "calibration_error")  # fmt: skip
-        found = {name: getattr(self, name) for name in names}
-        found["accuracy_interval"] = list(self.accuracy_interval)
-        if self.decisions is not None:
-            found |= self.decisions.to_dict()
-        if self.no_probabilities:
-            found["no_probabilities"] = self.no_probabilities
-        found["scores"] = [row._asdict() for row in self.scores]
+        found = {name: getattr(self, name) for name in names} | of_rows(self)
         found["confusion"] = {
             "labels": self.labels.tolist(),
             "predicted": self.classes.tolist(),
@@ -260,6 +255,16 @@ class Evaluation(OfLabels):
 
     def _repr_html_(self) -> str:
         return _format.html(self)
+
+
+def of_rows(scores: Evaluation | LabelScores) -> dict[str, Any]:
+    """What `to_dict` has for rows with one label and for rows with any number."""
+    found: dict[str, Any] = {"accuracy_interval": list(scores.accuracy_interval)}
+    if scores.decisions is not None:
+        found |= scores.decisions.to_dict()
+    if scores.no_probabilities:
+        found["no_probabilities"] = scores.no_probabilities
+    return {**found, "scores": [row._asdict() for row in scores.scores]}
 
 
 def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Array:

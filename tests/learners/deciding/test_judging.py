@@ -7,7 +7,7 @@ import pytest
 
 from surelearn import SureClassifier, SureRanker, SureTagger
 from surelearn.learners.deciding.judging import Judge
-from surelearn.learners.task import LEVELS, Levels
+from surelearn.learners.task import EvaluationOptions
 
 
 def answered(given):
@@ -27,8 +27,8 @@ def clf():
     return SureClassifier(random_state=0).fit(X[:700], y[:700])
 
 
-def judged(clf, X, y, levels=LEVELS):
-    judge = Judge(clf, levels)
+def judged(clf, X, y, **options):
+    judge = Judge(clf, EvaluationOptions(**options))
     for first in range(0, len(y), 400):
         some = slice(first, first + 400)
         judge.judge(clf, X[some], y[some])
@@ -84,7 +84,7 @@ def test_sets_are_those_of_predict_set(clf, coverage):
     X, y = drawn()
     own = SureClassifier(random_state=0).fit(X[:700], y[:700]).choose_sets(X[700:], y[700:])
     X, y = drawn(seed=1)
-    found = judged(own, X, y, Levels(coverage=coverage)).sets
+    found = judged(own, X, y, coverage=coverage).sets
     given = own.predict_set(X, coverage)
     assert found.coverage == pytest.approx(
         np.mean([k in own for k, own in zip(y, given, strict=True)])
@@ -102,19 +102,19 @@ def test_too_little_evidence_gives_no_sets_and_says_so(clf):
     found = judged(own, X, y)
     assert found.sets is None
     assert found.note == "No sets: coverage=0.95 needs at least 19 kept-back records, got 10."
-    assert judged(own, X, y, Levels(coverage=0.5)).sets.stated == 0.5
+    assert judged(own, X, y, coverage=0.5).sets.stated == 0.5
 
 
 def test_a_learner_without_decisions_has_a_curve_only(clf):
     X, y = drawn(seed=1)
     found = judged(clf, X, y)
     assert (found.kept, found.sets, found.risk, found.note) == ((), None, None, "")
-    assert judged(clf, X, y, Levels(0.2)).risk == 0.2
-    assert not Judge(clf, Levels()).has_decisions
-    assert not Judge(clf, Levels()).is_asked(clf)
-    assert Judge(clf, Levels(0.2)).is_asked(clf)
+    assert judged(clf, X, y, risk=0.2).risk == 0.2
+    assert not Judge(clf, EvaluationOptions()).has_decisions
+    assert not Judge(clf, EvaluationOptions()).is_asked(clf)
+    assert Judge(clf, EvaluationOptions(risk=0.2)).is_asked(clf)
     first_order = SureClassifier("pa1").fit(X, y)
-    assert not Judge(first_order, Levels(0.2)).is_asked(first_order)
+    assert not Judge(first_order, EvaluationOptions(risk=0.2)).is_asked(first_order)
 
 
 def test_learning_drops_what_is_judged(clf):
@@ -156,7 +156,7 @@ def test_groups_lose_if_their_first_is_not_right():
     X, y, group = X[800:], y[800:], group[800:]
     ranker.choose_sets(X[:400], y[:400], qid=group[:400])
     X, y, group = X[400:], y[400:], group[400:]
-    judge = Judge(ranker, Levels())
+    judge = Judge(ranker, EvaluationOptions())
     judge.judge(ranker, X, y, qid=group)
     found = judge.result()
     best = ranker.decision_function(X).reshape(-1, 4).argmax(axis=1)

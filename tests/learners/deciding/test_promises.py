@@ -87,7 +87,7 @@ class Population:
         """The learner, with records that are numbers."""
         own = self.model._shell()
         vars(own).pop("_decisions", None)
-        cls = type("OfNumbers", (type(own),), {"_view": lambda _, X, **records: Drawn(self, X)})
+        cls = type("OfNumbers", (type(own),), {"__view__": lambda _, X, **records: Drawn(self, X)})
         own.__class__ = cls
         return own
 

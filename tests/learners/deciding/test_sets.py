@@ -273,6 +273,15 @@ def test_labels_that_the_model_does_not_know_are_missed_by_all_sets():
         tagger.predict_set(own.X, 0.9)
 
 
+def test_a_model_that_knows_no_label_misses_all_of_them():
+    X = np.eye(3)
+    model = SureClassifier(random_state=0).partial_fit(X, [[], [], []])
+    assert model.classes_.tolist() == []
+    model.choose_sets(X, [["new"], [], ["new"]])
+    with pytest.raises(ValueError, match=r"coverage=0\.5 must be within reach"):
+        model.predict_set(X, 0.5)
+
+
 def test_empty_records_lose_nothing_and_have_empty_sets():
     own, model = records("SureTagger", 100, seed=4), fitted("SureTagger")
     model.choose_sets([*own.X, *[[]] * 50], [*own.y, *[[]] * 50])

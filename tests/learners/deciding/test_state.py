@@ -48,7 +48,7 @@ def having(method):
     return [name for name in learners.ESTIMATORS if hasattr(getattr(surelearn, name), method)]
 
 
-DROPPED = "what the model had was dropped when it learnt, was calibrated or was set otherwise"
+DROPPED = "none since the model learnt, was calibrated or had its settings changed"
 
 
 def has_promise(model):

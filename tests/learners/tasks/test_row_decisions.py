@@ -11,7 +11,7 @@ from surelearn.decide import risk_coverage
 from surelearn.learners.answers.judgement import judge
 from surelearn.learners.deciding import decisions_of
 from surelearn.learners.deciding.view import view_of
-from surelearn.learners.task import LEVELS, Levels
+from surelearn.learners.task import EvaluationOptions
 from surelearn.learners.tasks.row_decisions import RowDecisions
 from surelearn.read import Labels
 
@@ -27,8 +27,8 @@ def labels_of(y):
     return Labels(codes.astype(np.int32), values, None)
 
 
-def judged(models, X, y, levels=LEVELS):
-    decisions = RowDecisions(models, levels)
+def judged(models, X, y, **options):
+    decisions = RowDecisions(models, EvaluationOptions(**options))
     for first in range(0, len(y), 500):
         some = slice(first, first + 500)
         judgements = [judge(model, X[some]) for model in models]
@@ -42,7 +42,7 @@ def test_the_curve_is_by_the_probability_of_the_answer():
     clf = SureClassifier(random_state=0).fit(X[:600], y[:600])
     peer = LogisticRegression().fit(X[:600], y[:600])
     X, y = X[600:], y[600:]
-    found = judged([clf, peer], X, y, Levels(0.1))
+    found = judged([clf, peer], X, y, risk=0.1)
     for model, area in ((clf, found.area), (peer, found.rival_area)):
         sure = model.predict_proba(X).max(axis=1)
         by_hand = risk_coverage(sure, (model.predict(X) != y).astype(float))
@@ -115,7 +115,7 @@ def test_rows_of_many_labels():
     X, Y = X[700:], Y[700:]
     codes = np.array(["pqr".index(k) for own in Y for k in own], np.int32)
     starts = np.cumsum([0, *map(len, Y)])
-    decisions, judgement = RowDecisions([clf], LEVELS), judge(clf, X)
+    decisions, judgement = RowDecisions([clf], EvaluationOptions()), judge(clf, X)
     right = np.array([set(a) == set(b) for a, b in zip(judgement.labels, Y, strict=True)])
     labels = Labels(codes, np.array(list("pqr")), starts)
     decisions.add(labels, [judgement], [right], decisions.said(clf, X))

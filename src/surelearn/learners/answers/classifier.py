@@ -69,12 +69,16 @@ class Probabilistic(ClassifierMixin, Estimator[M]):  # type: ignore[misc]
         cost: Any = None,
         novel: float | None = None,
         abstain_label: Any = None,
-    ) -> NDArray[Any]:
-        """The label with the largest score, the first one in a tie; or by what a mistake costs.
+    ) -> Any:
+        """The label with the largest score, the first one in a tie; or that of the least cost.
+
+        With many labels per row, a row has the labels whose score is above their threshold, which
+        is 0 unless `choose_thresholds` has chosen others. They are in the form in which y came.
 
         Parameters
         ----------
-        X
+        X : array or CSR matrix of shape (n_samples, n_features), texts or a table
+            What the learner was trained on.
         abstain : bool, default False
             Whether to answer only what `choose_abstention` has certified.
         cost : array of shape (n_classes, n_classes) or dict, optional
@@ -91,13 +95,16 @@ class Probabilistic(ClassifierMixin, Estimator[M]):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            Of type object with the last four parameters.
+            Where answers may be missing, of type object. With many labels: an indicator matrix
+            of shape (n_samples, n_labels), dense or CSR, or a list of tuples, in the order of
+            `classes_`; a list of tuples where answers may be missing.
         """
         if abstain or cost is not None or novel is not None:
-            found: NDArray[Any] = decided(
-                self, X, abstain_label, abstain=abstain, cost=cost, novel=novel
-            )
-            return found
+            return decided(self, X, abstain_label, abstain=abstain, cost=cost, novel=novel)
+        return self._predicted(X)
+
+    def _predicted(self, X: Any) -> Any:
+        """The label with the largest score of each row."""
         asked = self._scorer()
         rows, classes = self._rows(X), asked.model.classes
         if asked.model.weights is None:
@@ -252,7 +259,7 @@ n_problems)
         fits = self.__dict__.get("_temperature_form", form) == form
         return float(self.__dict__.get("temperature_", 1.0)) if fits else 1.0
 
-    def _view(self, X: Any, **records: Any) -> View:
+    def __view__(self, X: Any, **records: Any) -> View:
         asked = self._scorer()
         rows = self._rows(X)
         return RowView(asked, rows, lambda y: self._places(asked.model, y, len(rows), known=False))

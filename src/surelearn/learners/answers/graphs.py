@@ -249,7 +249,7 @@ class GraphAnswers(Estimator[GraphModel]):
         known = _fixed_labels(fixed, [g.n_nodes for g in graphs], model.classes.tolist())
         return model, table, known
 
-    def _view(self, X: Any, *, fixed: Any = None, **records: Any) -> GraphView:
+    def __view__(self, X: Any, *, fixed: Any = None, **records: Any) -> GraphView:
         (model, table, known), threads = self._read(X, fixed), self._threads()
         messages, temperature = self._messages(), self.__dict__.get("temperature_", 1.0)
 

@@ -209,7 +209,7 @@ class RankerAnswers(Estimator[RankModel]):
         )
         return self
 
-    def _view(self, X: Any, *, group: Any = None, qid: Any = None, **records: Any) -> GroupView:
+    def __view__(self, X: Any, *, group: Any = None, qid: Any = None, **records: Any) -> GroupView:
         model, (rows, bounds) = self._fitted(), self._groups(X, group, qid)
         temperature, threads = self.__dict__.get("temperature_", 1.0), self._threads()
         return GroupView(

@@ -269,7 +269,7 @@ class Tagger(Explained):
         predicted = self.predict(given.X)
         return share_right(given.y, predicted, given.weight)
 
-    def _view(self, X: Any, **records: Any) -> SentenceView:
+    def __view__(self, X: Any, **records: Any) -> SentenceView:
         (model, sequences), threads = self._read(X), self._threads()
 
         def leads() -> NDArray[np.float64]:

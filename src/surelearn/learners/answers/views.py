@@ -22,8 +22,7 @@ Array = NDArray[np.float64]
 
 def tuples(held: tuple[Places, Places], classes: NDArray[Any]) -> list[tuple[Any, ...]]:
     """The labels of each item, given those of `label_sets`."""
-    found: list[tuple[Any, ...]] = _core.label_tuples(tuple(classes.tolist()), *held)
-    return found
+    return _core.label_tuples(tuple(classes.tolist()), *held)
 
 
 def log_odds(p: Array, best: Places) -> Array:
@@ -52,6 +51,12 @@ class RowView(View):
         return self._asked.judged(self._rows, None if known is None else known[0])
 
     @cached_property
+    def _p(self) -> Array:
+        if vars(self).keys() & {"_judged", "_margin"}:
+            return self._judged[1]
+        return self._asked.probabilities(self._rows)  # quicker: it does not look for the best
+
+    @cached_property
     def _margin(self) -> tuple[Array, Array]:
         """Mean scores, and the variance of the largest one, or of margins of the one surest."""
         weights = _check.trained(self._asked.model.weights, "margin")
@@ -68,14 +73,13 @@ class RowView(View):
         return cost_matrix(cost, self._classes)
 
     def answers(self, cost: Array | None = None) -> Places:
-        best, p = self._judged
-        return best if cost is None else least_cost(p, cost)
+        return self._judged[0] if cost is None else least_cost(self._p, cost)
 
     def priced_out(self, answers: Places) -> NDArray[np.bool_]:
         return np.asarray(answers == len(self._classes))
 
     def score(self, name: str, answers: Places) -> Array:
-        p = self._judged[1]
+        p = self._p
         return log_odds(p, np.minimum(answers, p.shape[1] - 1))
 
     def losses(self, answers: Places, y: Any) -> Array:
@@ -98,7 +102,7 @@ class RowView(View):
         return novelty_of(largest, variance, score)
 
     def probabilities(self) -> Array:
-        return self._judged[1]
+        return self._p
 
     def items(self) -> Places:
         return np.arange(self.n)

@@ -40,6 +40,7 @@ class Decided(NamedTuple):
     view: View
     answers: Any
     reason: NDArray[np.uint8]
+    is_whole: bool  # no answer can be missing, by what was asked for
 
     @property
     def answered(self) -> NDArray[np.bool_]:
@@ -269,13 +270,16 @@ def decide(
     if new is not None:
         reason[new] = WHY.index(NOVEL)
     reason[view.priced_out(answers)] = WHY.index(COST)
-    return Decided(view, answers, reason)
+    priced = table is not None and table.shape[1] > table.shape[0]
+    return Decided(view, answers, reason, rule is None and known is None and not priced)
 
 
 def check_certain(estimator: Estimator[Any], doing: str) -> None:
     """Raise ValueError if a learner has no certainty."""
+    from surelearn.learners.base import require_variances
+
     try:
-        estimator._check_variances()
+        require_variances(estimator)
     except AttributeError as error:
         raise ValueError(f"{doing} needs a learner that is more or less sure: {error}") from None
 
@@ -305,4 +309,5 @@ def _check_novel(n: int, level: float, unit: str) -> None:
 
 def decided(self: Estimator[Any], X: Any, otherwise: Any, **how: Any) -> Any:
     """The answers of `decide` as `predict` returns them."""
-    return decide(self, X, **how).shown(otherwise)
+    found = decide(self, X, **how)
+    return found.view.shown(found.answers) if found.is_whole else found.shown(otherwise)

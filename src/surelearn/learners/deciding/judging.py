@@ -19,7 +19,7 @@ from surelearn.scores import CurveTally, DecisionScores, KeptTally, SetTally
 
 if TYPE_CHECKING:
     from surelearn.learners.base import Estimator
-    from surelearn.learners.task import Levels
+    from surelearn.learners.task import EvaluationOptions
 
 
 class Said(NamedTuple):
@@ -37,24 +37,24 @@ class Judge:
     ----------
     estimator : Estimator or None
         None: a model of another library, which has a sureness only.
-    levels : Levels
+    options : EvaluationOptions
         The risk at which coverage is told, by default the promised one, and the coverage of sets.
     """
 
-    def __init__(self, estimator: Estimator[Any] | None, levels: Levels) -> None:
+    def __init__(self, estimator: Estimator[Any] | None, options: EvaluationOptions) -> None:
         own = Decisions(()) if estimator is None else decisions_of(estimator)
         self.rule, self._evidence = own.abstention, own.sets
-        self._levels, self._limit, self._note = levels, 0.0, ""
+        self._options, self._limit, self._note = options, 0.0, ""
         self._classes = getattr(estimator, "classes_", None)
         self._curve = CurveTally()
         self._kept: KeptTally | None = None
         self._sets: SetTally | None = None
         if self._evidence is not None:
-            self._limit = self._evidence.threshold(levels.coverage, None)
-            least = self._evidence.fewest(levels.coverage, None)
+            self._limit = self._evidence.threshold(options.coverage, None)
+            least = self._evidence.fewest(options.coverage, None)
             if self._evidence.n < least:
                 self._note = (
-                    f"No sets: coverage={levels.coverage:g} needs at least {least:,} kept-back "
+                    f"No sets: coverage={options.coverage:g} needs at least {least:,} kept-back "
                     f"records, got {self._evidence.n:,}."
                 )
                 self._evidence = None
@@ -66,7 +66,7 @@ class Judge:
 
     def is_asked(self, estimator: Estimator[Any]) -> bool:
         """Whether records are to be judged where sureness takes long to compute."""
-        asked = self.has_decisions or self._levels.risk is not None
+        asked = self.has_decisions or self._options.risk is not None
         return asked and hasattr(estimator, "choose_abstention")
 
     def said(self, estimator: Estimator[Any], X: Any, **records: Any) -> Said:
@@ -98,7 +98,7 @@ class Judge:
             self._kept.add(decided.answered, loss(decided.answers), labels)
         if said.within is not None:
             if self._sets is None:
-                stated = self._levels.coverage
+                stated = self._options.coverage
                 self._sets = SetTally(stated, self._classes, binary=view.binary_sets)
             self._sets.add(said.within, right(), view.items())
 
@@ -121,9 +121,9 @@ class Judge:
     @property
     def _risk(self) -> float | None:
         promised = None if self.rule is None else self.rule.risk
-        if self._levels.risk is None and isinstance(promised, float):
+        if self._options.risk is None and isinstance(promised, float):
             return promised
-        return self._levels.risk
+        return self._options.risk
 
 
 def _promises(rule: Abstention) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from surelearn import _check, rules
 from surelearn.decide import fewest_rows, too_few
-from surelearn.learners.checks import random_numbers
+from surelearn.learners.checks import n_rows, random_numbers
 from surelearn.learners.deciding.abstention import (
     NotCertified,
     choose_abstention,
@@ -132,11 +132,9 @@ def _warn(why: ValueError) -> None:
 
 def _n_records(estimator: Estimator[Any], X: Any, y: Any, **records: Any) -> int:
     """The number of labelled records; X and y must have as many rows."""
-    from sklearn.utils.validation import _num_samples  # slow to import
-
     if y is None:
         raise ValueError("y must be given with risk, got None.")
-    rows, labels = int(_num_samples(X)), int(_num_samples(y))
+    rows, labels = n_rows(X), n_rows(y)
     if rows != labels:
         raise ValueError(f"y must have as many entries as X has rows, {rows:,}, got {labels:,}.")
     return estimator._n_records(y, **records)

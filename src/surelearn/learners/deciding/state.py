@@ -84,14 +84,15 @@ def put_decisions(estimator: Estimator[Any], **parts: Any) -> None:
 
 
 def part_of(estimator: Estimator[Any], name: str, doing: str, method: str) -> Any:
+    """What an estimator has from kept-back records; `method` would have made it."""
     found = getattr(decisions_of(estimator), name)
     if found is not None:
         return found
     had = getattr(vars(estimator).get("_decisions"), name, None) is not None
-    why = "what the model had was dropped when it learnt, was calibrated or was set otherwise"
+    since = " since the model learnt, was calibrated or had its settings changed" if had else ""
     raise ValueError(
-        f"{doing} needs rows that were kept back, got "
-        f"{why if had else 'none'}. Call {method} with labelled rows that the model has not learnt."
+        f"{doing} needs rows that were kept back, got none{since}. Call {method} with labelled "
+        "rows that the model has not learnt."
     )
 
 

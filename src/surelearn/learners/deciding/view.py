@@ -109,9 +109,9 @@ class View(ABC):
 
 def view_of(estimator: Estimator[Any], X: Any, records: dict[str, Any]) -> View:
     """The view of an estimator; other keywords than those of its records are refused."""
-    known = type(estimator)._view.__kwdefaults__ or {}
+    known = type(estimator).__view__.__kwdefaults__ or {}
     unknown = next((name for name in records if name not in known), None)
     if unknown is not None:
         who = type(estimator).__name__
         raise TypeError(f"{who} must be given known keywords, got {unknown!r}.")
-    return estimator._view(X, **records)
+    return estimator.__view__(X, **records)

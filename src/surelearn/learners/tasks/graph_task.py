@@ -16,6 +16,7 @@ from surelearn.learners.file_parts import (
     prior_out,
     weights_out,
 )
+from surelearn.learners.task import EvaluationOptions
 from surelearn.learners.tasks.graph_features import GraphFeatures
 from surelearn.learners.tasks.graphs import GraphModel, GraphSettings
 from surelearn.learners.tasks.structures import StructureTask
@@ -73,7 +74,7 @@ class GraphTask(StructureTask):
 
     # ---------------------------------------------------------------- commands
 
-    def evaluated(self, model: Any, X: Any, y: Any, **how: Any) -> Any:
+    def evaluated(self, model: Any, X: Any, y: Any, options: EvaluationOptions, **how: Any) -> Any:
         raise TypeError(self.not_rows.format(name="model", model=model))
 
     def check_command(self, path: Any, model: Any, wanted: str) -> None:

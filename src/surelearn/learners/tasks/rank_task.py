@@ -28,9 +28,7 @@ from surelearn.learners.file_parts import (
 )
 from surelearn.learners.sources import opened_groups
 from surelearn.learners.task import (
-    LEVELS,
-    Levels,
-    Progress,
+    EvaluationOptions,
     Shown,
     Task,
     ahead,
@@ -219,10 +217,8 @@ class RankTask(Task):
         model: Any,
         X: Any,
         y: Any,
+        options: EvaluationOptions,
         *,
-        rival: Any,
-        progress: Progress,
-        levels: Levels = LEVELS,
         cost: Any = None,
         group: Any = None,
         qid: Any = None,
@@ -233,10 +229,10 @@ class RankTask(Task):
         from surelearn.scores import RankingScores, ranking_scores, scored_groups
 
         self.check_fitted("ranker", model)
-        refuse_rival(rival, self.noun)
+        refuse_rival(options.rival, self.noun)
         k = _check.count("k", k)
         _check.rows_or_source(X, y if cost is None else cost, sorted(how))
-        judged, judge = "group with a right and a wrong candidate", Judge(model, levels)
+        judged, judge = "group with a right and a wrong candidate", Judge(model, options)
         if y is not None or cost is not None:
             scores = model.decision_function(X)
             result = ranking_scores(scores, y, cost=cost, group=group, qid=qid, k=k)
@@ -263,10 +259,10 @@ class RankTask(Task):
             if judge.is_asked(model) and len(costs):
                 judge.judge(model, batch.X, _worth(costs), group=batch.sizes)
             n_bytes += block.n_bytes
-            if progress is not None:
+            if options.progress is not None:
                 wrong = result.n - round(result.sums[2])
                 counts = result.n, wrong, n_bytes, source.n_bytes, result.n_bad
-                progress(StreamProgress(1, 1, *counts))
+                options.progress(StreamProgress(1, 1, *counts))
         _check.some_judged(result.n, judged)
         return replace(result, decisions=judge.result())
 

@@ -11,7 +11,7 @@ from surelearn.decide import Right
 from surelearn.learners.answers.judgement import Judgement, sureness_of
 from surelearn.learners.base import Estimator
 from surelearn.learners.deciding.judging import Judge, Said
-from surelearn.learners.task import Levels
+from surelearn.learners.task import EvaluationOptions
 from surelearn.read import Labels
 from surelearn.scores import DecisionScores
 
@@ -21,10 +21,10 @@ Array = NDArray[np.float64]
 class RowDecisions:
     """Judges the decisions of a classifier, of any library, and its sureness beside a rival's."""
 
-    def __init__(self, models: list[Any], levels: Levels) -> None:
+    def __init__(self, models: list[Any], options: EvaluationOptions) -> None:
         self._models = models
         own = models[0] if isinstance(models[0], Estimator) else None
-        self._judge = Judge(own, levels)
+        self._judge = Judge(own, options)
         self._places = {label: k for k, label in enumerate(np.asarray(models[0].classes_).tolist())}
 
     def said(self, model: Any, X: Any) -> Said | None:

@@ -55,9 +55,7 @@ from surelearn.learners.labels import MATRIX, as_labels, row_labels
 from surelearn.learners.settings import Settings
 from surelearn.learners.sources import opened
 from surelearn.learners.task import (
-    LEVELS,
-    Levels,
-    Progress,
+    EvaluationOptions,
     Shown,
     Task,
     ahead,
@@ -266,21 +264,12 @@ class RowTask(Task):
         lines = Lines(model.classes_, shown.probabilities)
         return lambda batch: "".join(lines.of(batch))
 
-    def evaluated(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        rival: Any,
-        progress: Progress,
-        levels: Levels = LEVELS,
-        **how: Any,
-    ) -> Any:
+    def evaluated(self, model: Any, X: Any, y: Any, options: EvaluationOptions, **how: Any) -> Any:
         from surelearn.learners.tasks.row_decisions import RowDecisions
         from surelearn.scores import Comparison, LabelTally, RowTally
 
         _check.rows_or_source(X, y, sorted(how))
+        rival, progress = options.rival, options.progress
         models = [model] if rival is None else [model, rival]
         for name, classifier in zip(("model", "rival"), models, strict=False):
             self.check_fitted(name, classifier)
@@ -292,7 +281,7 @@ class RowTask(Task):
             )
         source = None if y is not None else self.opened(X, how, model=model)
         n_bytes, n_bad, total = 0, 0, None if source is None else source.n_bytes
-        decisions = RowDecisions(models, levels)
+        decisions = RowDecisions(models, options)
         if source is None:
             pieces = _of_memory(models, X, y, decisions.said)
         else:

@@ -22,7 +22,7 @@ from surelearn.learners.file_parts import (
 )
 from surelearn.learners.settings import FEATURES
 from surelearn.learners.sources import opened_sentences
-from surelearn.learners.task import LEVELS, Levels, Progress, refuse_rival
+from surelearn.learners.task import EvaluationOptions, refuse_rival
 from surelearn.learners.tasks.sequence_training import SequenceSettings
 from surelearn.learners.tasks.sequences import SequenceModel
 from surelearn.learners.tasks.structures import StructureTask
@@ -152,25 +152,15 @@ class SequenceTask(StructureTask):
             raise ValueError(f"confidence needs a rule that keeps variances, got {model.rule!r}.")
         return _tagged(model, source, confidence, options)
 
-    def evaluated(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        rival: Any,
-        progress: Progress,
-        levels: Levels = LEVELS,
-        **how: Any,
-    ) -> Any:
+    def evaluated(self, model: Any, X: Any, y: Any, options: EvaluationOptions, **how: Any) -> Any:
         from surelearn.learners.deciding.judging import Judge
         from surelearn.scores import ChunkScores, are_chunk_tags, chunk_scores
 
         self.check_fitted("tagger", model)
-        refuse_rival(rival, self.noun)
+        refuse_rival(options.rival, self.noun)
         _check.rows_or_source(X, y, ())
         raw = not are_chunk_tags(map(str, model.classes_.tolist()))
-        judge = Judge(model, levels)
+        judge = Judge(model, options)
         if y is not None:
             if how:
                 raise TypeError(
@@ -189,10 +179,10 @@ class SequenceTask(StructureTask):
             if judge.is_asked(model) and len(batch.y):
                 judge.judge(model, batch.X, _own_tags(batch.y, model))
             n_bytes += size
-            if progress is not None:
+            if options.progress is not None:
                 wrong = scores.n_tokens - scores.n_right
                 counts = (scores.n_tokens, wrong, n_bytes, source.n_bytes, scores.n_bad)
-                progress(StreamProgress(1, 1, *counts))
+                options.progress(StreamProgress(1, 1, *counts))
         _check.some_judged(scores.n_sequences, "sentence")
         return replace(scores, decisions=judge.result())
 
