@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -465,3 +467,25 @@ def test_a_full_covariance_changes_its_units_when_the_rows_have_doubled(covarian
         if before is None or clf.model_.scale.units is not before:
             found.append(i + 1)
     assert found == [n for n in changes if n <= 33]
+
+
+def test_a_row_whose_units_make_a_covariance_singular_is_refused():
+    first = [[1e15, 1.0, 0.0], [-1.0, 0.5, 1e15]]
+    batches = [
+        ([[1e10, 0, -1], [1e-10, 1e15, -1e30], [3, 0, 1e-15], [0, -1e10, 1]], [10, 11, 10, 11]),
+        ([[1, 0, -1e30], [1e10, 1e30, 1e30], [3, 0.5, 1], [1e-10, 3, 3]], [12, 12, 11, 11]),
+        ([[0, 0, -1], [-1, 1e-10, -1e10], [1e30, 1e-15, 1e-15], [-1e30, 3, -1]], [12, 12, 10, 11]),
+    ]
+    last = [[-1e10, 1e30, 1e30], [0, 1e10, 0], [3, 0, 1e10], [1e-15, -1e10, 1e30]], [11, 12, 11, 11]
+    clf = SureClassifier("arow", covariance="full", random_state=0).partial_fit(first, [10, 11])
+    for X, y in batches:
+        clf.partial_fit(X, y)
+    before = copy.deepcopy(clf)
+    with pytest.raises(
+        ValueError, match=r"^row 1 must leave finite weights and positive variances"
+    ):
+        clf.partial_fit(*last)
+    before.partial_fit(last[0][:1], last[1][:1])
+    np.testing.assert_array_equal(clf.coef_, before.coef_)
+    np.testing.assert_array_equal(clf.sigma_, before.sigma_)
+    assert clf.model_.records_learnt == before.model_.records_learnt

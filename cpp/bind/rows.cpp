@@ -131,6 +131,19 @@ std::optional<std::size_t> values_in(const Rows& rows, std::size_t begin, std::s
         rows.matrix);
 }
 
+/// Whether each row stores nothing; dense rows store all their values.
+nb::ndarray<nb::numpy, bool> are_empty(const Rows& rows) {
+    NewArray<bool> found({rows.size()});
+    std::visit(
+        [&](const auto& matrix) {
+            for (std::size_t i = 0; i < matrix.size(); ++i) {
+                found.data[i] = !matrix.dense() && matrix.begin_of(i) == matrix.begin_of(i + 1);
+            }
+        },
+        rows.matrix);
+    return found.give();
+}
+
 std::optional<std::pair<std::string, std::size_t>> fault_of(const Rows& rows) {
     constexpr std::array names{"none", "not finite", "bad index", "bad start"};
     if (!rows.fault) return std::nullopt;
@@ -265,6 +278,8 @@ void bind_rows(nb::module_& m) {
         "None where most do.");
     rows.def("n_values", &values_in, nb::arg("begin"), nb::arg("end"),
              "How many values other than 0 rows [begin, end) have; None of dense ones.");
+    rows.def("are_empty", &are_empty,
+             "Whether each row has no value other than 0; False of dense ones.");
     rows.def("__len__", &Rows::size);
     rows.def("part", &part_of, nb::arg("begin"), nb::arg("end"),
              "Sound rows from one number up to another, in place.");

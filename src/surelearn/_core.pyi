@@ -56,6 +56,9 @@ class Rows:
         How many values other than 0 rows [begin, end) have; None of dense ones.
         """
 
+    def are_empty(self) -> NDArray[numpy.bool_]:
+        """Whether each row has no value other than 0; False of dense ones."""
+
     def __len__(self) -> int: ...
 
     def part(self, begin: int, end: int) -> Rows:

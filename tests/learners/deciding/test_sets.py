@@ -22,7 +22,7 @@ from kept_back import (
 )
 from labelled import data as label_data
 from labelled import lists
-from surelearn import SureClassifier, SureTagger, learners
+from surelearn import SureClassifier, SureTagger, SureTextClassifier, learners
 from surelearn.decide import SET_SCORES, split
 from surelearn.learners.deciding import decisions_of
 
@@ -377,3 +377,12 @@ def test_novelty_needs_no_kept_back_rows_but_p_values_do():
         model.novelty(own.X, p_value="yes")
     model.choose_novelty(own.X[:1])
     assert set(model.novelty(own.X, p_value=True)) == {0.5, 1.0}
+
+
+def test_a_row_without_features_is_new():
+    texts = ["a great film", "great fun", "a dull film", "how dull"] * 30
+    clf = SureTextClassifier(random_state=0).fit(texts, ["good", "good", "bad", "bad"] * 30)
+    clf.choose_novelty(texts)
+    empty, known = clf.novelty(["", "a great film"])
+    assert empty == 0.0 > known
+    assert clf.predict(["", "a great film"], novel=0.01).tolist() == [None, "good"]

@@ -99,6 +99,8 @@ class RowView(View):
         means, variance = self._margin
         means = np.abs(means) if self._two_sided else means
         largest = means[np.arange(self.n), _core.first_largest_of(means)]
+        if hasattr(self._rows, "are_empty"):  # the model has met nothing of them but the intercept
+            variance = np.where(self._rows.are_empty(), 0.0, variance)
         return novelty_of(largest, variance, score)
 
     def probabilities(self) -> Array:

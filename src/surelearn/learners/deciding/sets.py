@@ -216,7 +216,8 @@ def novelty(self: Estimator[Any], X: Any, *, p_value: bool = False, **records: A
     .. math:: -m / \sqrt v
 
     with m and v the mean and the variance of the best label's score, for two classes those of the
-    margin. `choose_novelty` may choose another power of v.
+    margin. `choose_novelty` may choose another power of v. A sparse row or a text without any
+    feature has novelty 0.
 
     Parameters
     ----------

@@ -251,25 +251,35 @@ class RowModel(ClassModel):
             if self.scale is None or not block.is_new:
                 self.learn_span(method, block, targets, span, report=report)
                 return
-            rows = block.rows if order is None else block.rows.take(order)
+            rows, numbers = block.rows, block.numbers
+            if order is not None:
+                rows = rows.take(order)
+                numbers = order if numbers is None else numbers[order]
             begin, end = span
             while begin < end:
-                with self._counting(rows, begin, end) as stop:
+                with self._counting(rows, begin, end, numbers) as stop:
                     self.learn_span(method, block, targets, (begin, stop), report=report)
                 begin = stop
 
     @contextmanager
-    def _counting(self, rows: _core.Rows, begin: int, end: int) -> Iterator[int]:
+    def _counting(
+        self, rows: _core.Rows, begin: int, end: int, numbers: NDArray[np.int64] | None = None
+    ) -> Iterator[int]:
         """Learn rows inside, up to the number given, and count them for the scale of columns.
 
-        Rows that are not learnt are not counted, and change no units.
+        Rows that are not learnt are not counted, and change no units. `numbers` are those of the
+        rows in the user's data.
         """
         assert self.scale is not None
         scale, weights, learnt = self.scale, self.weights, self.records_learnt
         try:
             self.scale, most, counted = scale.stretch(rows, begin)
             if weights is not None and self.scale is not scale:
-                self.weights = weights.in_units(self.scale.units)
+                try:
+                    self.weights = weights.in_units(self.scale.units)
+                except np.linalg.LinAlgError:  # in these units the covariance is singular
+                    number = begin if numbers is None else int(numbers[begin])
+                    raise refused(self, number, begin, exact=False) from None
             yield min(end, begin + most)
         finally:
             n = self.records_learnt - learnt
