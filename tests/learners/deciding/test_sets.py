@@ -258,7 +258,7 @@ def test_labels_that_the_model_does_not_know_are_missed_by_all_sets():
     y[::5] = "unheard of"
     model.choose_sets(own.X, y, score="adaptive")
     with pytest.raises(
-        ValueError, match=r"coverage=0.9 must be within reach, got 0\.2 of the righ"
+        ValueError, match=r"coverage=0.9 must be within reach, got 0\.2 of the right"
     ):
         model.predict_set(own.X, 0.9)
     sizes = [len(one) for one in model.predict_set(own.X, 0.75)]

@@ -151,14 +151,14 @@ def test_sure_answers_are_wrong_less_often(name):
     "ask",
     [
         lambda model, own: model.choose_abstention(own.X, own.y, rsik=0.1, **own.about),
-        lambda model, own: model.choose_sets(own.X, own.y, coverge=0.9, **own.about),
-        lambda model, own: model.choose_novelty(own.X, levle=0.9, **own.about),
+        lambda model, own: model.choose_sets(own.X, own.y, cover=0.9, **own.about),
+        lambda model, own: model.choose_novelty(own.X, niveau=0.9, **own.about),
         lambda model, own: model.novelty(own.X, p_valeu=True, **own.about),
     ],
 )
 def test_a_keyword_of_another_name_is_no_keyword(name, ask):
     """It was passed over once, and the default was used in its place."""
-    with pytest.raises(TypeError, match=r"rsik|coverge|levle|p_valeu"):
+    with pytest.raises(TypeError, match=r"rsik|cover|niveau|p_valeu"):
         ask(fitted(name), records(name, 60, seed=5))
 
 
