@@ -50,6 +50,7 @@ def test_tuning_never_costs_more_than_a_standard_error(module, name):
     [
         "as_it_comes",
         "columns",
+        "decide",
         "peers",
         "multiclass",
         "scale",

@@ -131,13 +131,15 @@ std::optional<std::size_t> values_in(const Rows& rows, std::size_t begin, std::s
         rows.matrix);
 }
 
-/// Whether each row stores nothing; dense rows store all their values.
+/// Whether each row has no value other than 0, stored or not.
 nb::ndarray<nb::numpy, bool> are_empty(const Rows& rows) {
     NewArray<bool> found({rows.size()});
     std::visit(
         [&](const auto& matrix) {
+            typename std::remove_cvref_t<decltype(matrix)>::Buffer buffer;
             for (std::size_t i = 0; i < matrix.size(); ++i) {
-                found.data[i] = !matrix.dense() && matrix.begin_of(i) == matrix.begin_of(i + 1);
+                const auto row = matrix.row(i, buffer);
+                found.data[i] = std::ranges::all_of(row.value, [](auto x) { return x == 0; });
             }
         },
         rows.matrix);
@@ -278,8 +280,7 @@ void bind_rows(nb::module_& m) {
         "None where most do.");
     rows.def("n_values", &values_in, nb::arg("begin"), nb::arg("end"),
              "How many values other than 0 rows [begin, end) have; None of dense ones.");
-    rows.def("are_empty", &are_empty,
-             "Whether each row has no value other than 0; False of dense ones.");
+    rows.def("are_empty", &are_empty, "Whether each row has no value other than 0.");
     rows.def("__len__", &Rows::size);
     rows.def("part", &part_of, nb::arg("begin"), nb::arg("end"),
              "Sound rows from one number up to another, in place.");

@@ -123,6 +123,25 @@ def novelty() -> list[str]:
     return tables.table(["features", "learner", *columns], rows)
 
 
+def noise() -> list[str]:
+    """Areas where no text decides the label."""
+    lines = _lines("noise")
+    names = list(dict.fromkeys(line["who"] for line in lines))
+    found = {(line["label"], line["rows"], line["who"]): line for line in lines}
+    rows = []
+    for label, n in dict.fromkeys((line["label"], line["rows"]) for line in lines):
+        own = [found[label, n, who] for who in names]
+        less = [
+            f"{line['area']} ({line['less LogisticRegression']} ± {line['error of it']})"
+            if line["who"] != names[-1]
+            else line["area"]
+            for line in own
+        ]
+        rows.append([label, n, *less, *(line["answered at 10 % risk"] for line in own)])
+    head = ["label", "rows", *(f"area: {who}" for who in names)]
+    return tables.table([*head, *(f"answered: {who}" for who in names)], rows)
+
+
 def costs() -> list[str]:
     """The mean cost of a row, with the paired difference to the defaults."""
     lines = _lines("costs")
@@ -170,7 +189,8 @@ def _sets(lines: Iterable[Line]) -> list[str]:
 
 
 TABLES: dict[str, Callable[[], list[str]]] = {
-    made.__name__: made for made in (sureness, promise, sets, coverage, sizes, novelty, costs)
+    made.__name__: made
+    for made in (sureness, promise, sets, coverage, sizes, noise, novelty, costs)
 }
 
 

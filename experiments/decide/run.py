@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-PARTS = ("promise", "coverage", "novelty", "costs", "sureness")
+PARTS = ("promise", "coverage", "noise", "novelty", "costs", "sureness")
 
 
 def main() -> None:

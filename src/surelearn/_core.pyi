@@ -57,7 +57,7 @@ class Rows:
         """
 
     def are_empty(self) -> NDArray[numpy.bool_]:
-        """Whether each row has no value other than 0; False of dense ones."""
+        """Whether each row has no value other than 0."""
 
     def __len__(self) -> int: ...
 

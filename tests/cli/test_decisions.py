@@ -53,16 +53,15 @@ def test_the_report_says_what_was_promised(folder: Path) -> None:
     }  # fmt: skip
     last = said(*how).splitlines()[-1]
     assert last == (
-        f"Certified by {model.n_certified_} kept-back rows: risk 10 % (bound "
-        f"{100 * model.risk_bound_:.3g} %) with confidence 90 %, coverage "
-        f"{100 * model.coverage_:.3g} %."
+        f"Certified by {model.n_certified_} kept-back rows: risk 10 % with confidence 90 %, "
+        f"coverage {100 * model.coverage_:.3g} % (bound at this threshold "
+        f"{100 * model.risk_bound_:.3g} %)."
     )
 
 
 def test_info_shows_the_promise(folder: Path) -> None:
     shown = said("info", folder / "sure.sure")
-    assert "promise                risk 10 % (bound " in shown
-    assert "with confidence 80 %" in shown
+    assert "promise                risk 10 % with confidence 80 %, coverage " in shown
     assert ", not the newest 5 %" in shown
     facts = json.loads(said("info", folder / "sure.sure", "--json"))
     assert facts["promise"] == told(load(folder / "sure.sure"))
@@ -171,7 +170,7 @@ def test_files_without_costs(folder: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        ("sure", ("--risk", 0.05), "which promises risk 10 % (bound"),
+        ("sure", ("--risk", 0.05), "which promises risk 10 % with"),
         ("plain", ("--risk", 0.1), "which promises none. Train with --risk"),
         ("plain", ("--set", 0.9), "which has none. Train with --risk, or call choose_sets"),
         ("plain", ("--novel", 0.1), "Train with --risk and --novel, or call choose_novelty"),
@@ -213,7 +212,7 @@ def test_wrong_levels_are_refused(folder: Path) -> None:
 def test_rankers(tmp_path: Path) -> None:
     path, model = write_groups(tmp_path / "g.svm"), tmp_path / "g.sure"
     told = said("train", "--rank", path, "-o", model, "--risk", 0.3)
-    assert "kept-back groups: risk 30 % (bound" in told
+    assert "kept-back groups: risk 30 % with confidence" in told
     found = lines(said("predict", model, path, "--risk", 0.3, "--set", 0.8))
     assert list(found[0]) == ["qid", "best", "probability", "answered", "why", "set"]
     ranker = load(model)
@@ -253,8 +252,8 @@ def test_a_risk_of_each_label_is_told() -> None:
     promise = {"risk": {"a": 0.1, 7: 0.2}, "delta": 0.1, "coverage": {"a": 0.5, 7: 0.25},
                "risk_bound": {"a": 0.09, 7: 0.19}, "certified_by": {"a": 80, 7: 80}}  # fmt: skip
     assert shortly(promise) == (
-        "risk 10 % of a, 20 % of 7 (bound 9 % of a, 19 % of 7) with confidence 90 %, "
-        "coverage 50 % of a, 25 % of 7"
+        "risk 10 % of a, 20 % of 7 with confidence 90 %, coverage 50 % of a, 25 % of 7 "
+        "(bound at this threshold 9 % of a, 19 % of 7)"
     )
     words = promise_in_words(promise, SureClassifier.task)
     assert words == f"Certified by 80 kept-back rows: {shortly(promise)}."

@@ -142,3 +142,15 @@ def test_a_row_alone_has_the_answer_that_it_has_among_others():
         cost = random.integers(0, 3, (K, K)).astype(float)
         alone = np.concatenate([least_cost(p[[i]], cost) for i in range(len(p))])
         np.testing.assert_array_equal(least_cost(p, cost), alone)
+
+
+def test_a_frame_must_have_the_classes_in_their_order():
+    import pandas
+
+    costs, classes = [[0, 50], [1, 0]], np.array(["c0", "c1"])
+    for names in (["c0", "c1"], [0, 1]):
+        frame = pandas.DataFrame(costs, index=names, columns=names)
+        np.testing.assert_array_equal(cost_matrix(frame, classes), costs)
+    turned = pandas.DataFrame(costs, index=["c1", "c0"], columns=["c1", "c0"])
+    with pytest.raises(ValueError, match=r"cost must have the classes 'c0', 'c1' as its index"):
+        cost_matrix(turned, classes)

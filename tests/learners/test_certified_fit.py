@@ -228,7 +228,9 @@ def test_X_and_y_of_different_lengths_are_refused(name):
 
 def test_a_risk_of_a_label_that_is_not_there_is_a_mistake():
     own = rows(N, 1)
-    with pytest.raises(ValueError, match="label must be one of 'c0', 'c1', 'c2', got 'zebra'"):
+    with pytest.raises(
+        ValueError, match="risk must name known labels, 'c0', 'c1', 'c2', got 'zebra'"
+    ):
         SureClassifier(random_state=0).fit(own.X, own.y, risk={"zebra": 0.3})
 
 
@@ -317,3 +319,33 @@ def test_only_what_is_not_certified_is_a_warning():
     own = rows(N, 1)
     with pytest.raises(TypeError, match="keyword"):
         SureClassifier().fit(own.X, own.y, risk=RISK, rsik=0.1)
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_matrix, sparse.coo_array, sparse.bsr_matrix])
+def test_sparse_rows_in_any_format_are_cut(kind):
+    own = records("SureClassifier", N, seed=4)
+    X = sparse.csr_matrix(np.asarray(own.X))
+    model = make("SureClassifier").fit(kind(X), own.y, risk=RISK)
+    other = make("SureClassifier").fit(X, own.y, risk=RISK)
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    assert model.coverage_ == other.coverage_
+
+
+def test_texts_and_labels_may_be_iterated_once():
+    texts = [f"good film {i}" if i % 2 else f"dull film {i}" for i in range(N)]
+    labels = {i: "good" if i % 2 else "bad" for i in range(N)}
+    model = SureTextClassifier(random_state=0)
+    model.fit((text for text in texts), labels.values(), risk=RISK)
+    other = SureTextClassifier(random_state=0).fit(texts, list(labels.values()), risk=RISK)
+    assert model.coverage_ == other.coverage_
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+
+
+def test_too_few_rows_for_novelty_are_refused_before_training():
+    own = records("SureClassifier", 600, seed=4)
+    model = make("SureClassifier")
+    with pytest.raises(ValueError, match=r"X must have at least 1,320 rows .*, got 600"):
+        model.fit(own.X, own.y, risk=RISK, novel=0.01)
+    with pytest.raises(ValueError, match=r"novel=0\.0001 needs 9,999 records beside"):
+        model.fit(own.X, own.y, risk=RISK, novel=0.0001)
+    assert not hasattr(model, "classes_")

@@ -139,7 +139,10 @@ def shortly(promise: dict[str, Any]) -> str:
     risk, bound, coverage = (_shares(promise[k]) for k in ("risk", "risk_bound", "coverage"))
     sure = _percent(1 - promise["delta"])
     novel = f", not the newest {_percent(promise['novel'])}" if "novel" in promise else ""
-    return f"risk {risk} (bound {bound}) with confidence {sure}, coverage {coverage}{novel}"
+    return (
+        f"risk {risk} with confidence {sure}, coverage {coverage}{novel} "
+        f"(bound at this threshold {bound})"
+    )
 
 
 def promise_in_words(promise: dict[str, Any] | None, task: Task) -> str:

@@ -56,7 +56,8 @@ def predict(
 
     With --risk, --cost or --novel a line also says whether the row is answered, and why not:
     'unsure', 'novel', or 'cost' where no answer is the cheapest; its label is then null. --set adds
-    a list of labels. These need rows that were kept back, as by train --risk.
+    a list of labels. --risk, --novel and --set need
+    rows that were kept back, as by train --risk. --risk does not decide by the sureness shown.
 
     \b
     Examples:

@@ -36,6 +36,8 @@ def cost_matrix(cost: Any, classes: NDArray[Any]) -> Array:
     K = len(classes)
     if isinstance(cost, Mapping):
         return _of_pairs(cost, classes.tolist())
+    if hasattr(cost, "columns") and hasattr(cost, "index"):
+        _check_frame(cost, classes.tolist())
     matrix = _check.numbers("cost", cost)
     if matrix.shape not in ((K, K), (K, K + 1)):
         raise ValueError(
@@ -44,6 +46,18 @@ def cost_matrix(cost: Any, classes: NDArray[Any]) -> Array:
             f"{', ...' if K > 6 else ''}, got shape {matrix.shape}."
         )
     return matrix
+
+
+def _check_frame(cost: Any, classes: list[Any]) -> None:
+    """Refuse a frame whose labels are not the classes in their order."""
+    for name in ("index", "columns"):
+        labels = list(getattr(cost, name))
+        if labels[: len(classes)] != classes and labels != list(range(len(labels))):
+            raise ValueError(
+                f"cost must have the classes {_check.listing(classes[:6])}"
+                f"{', ...' if len(classes) > 6 else ''} as its {name}, in this order, got "
+                f"{_check.listing(labels[:6])}."
+            )
 
 
 def _of_pairs(cost: Mapping[Any, Any], classes: list[Any]) -> Array:

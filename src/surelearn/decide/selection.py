@@ -72,6 +72,16 @@ def split(n: int, least: int, random: np.random.Generator) -> tuple[NDArray[np.i
     return rows[:n_choosing], rows[n_choosing:]
 
 
+def fewest_to_split(n_choosing: int, what: str) -> int:
+    """The fewest rows of which so many choose, which `what` needs."""
+    if n_choosing > _MOST_CHOOSING:
+        raise ValueError(
+            f"{what} needs {n_choosing:,} records beside those that certify the risk, and at most "
+            f"{_MOST_CHOOSING:,} are taken. Use a larger level, or choose_novelty without a risk."
+        )
+    return n_choosing * _CHOOSING
+
+
 def select(
     choosing: Selection, certifying: Selection, *, risk: float, delta: float, binary: bool
 ) -> Certified | None:

@@ -118,7 +118,8 @@ class BatchClassifier(Linear, BatchEstimator[RowModel]):
         risk, delta, novel : optional
             Keep a fifth of the rows back, at random, to certify that at most a share `risk` of
             the answers of ``predict(X, abstain=True)`` is wrong; see `choose_abstention`. These
-            rows are never learnt. `predict_set` uses them as well.
+            rows are never learnt. `predict_set` uses them as well. Other steps of a Pipeline, and a
+            search, do see them: call `choose_abstention` there, with rows that none has seen.
 
         Returns
         -------

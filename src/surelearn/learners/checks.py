@@ -76,6 +76,13 @@ def n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
+def subscriptable(X: Any) -> Any:
+    """Rows in a container whose rows can be taken by number."""
+    if sparse.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        return X.tocsr()
+    return X if X is None or hasattr(X, "__getitem__") or hasattr(X, "take") else list(X)
+
+
 def taken(X: Any, rows: Any) -> Any:
     """Some rows of a matrix, a frame, a list or a column, by numbers or a slice."""
     if not hasattr(X, "to_pylist"):

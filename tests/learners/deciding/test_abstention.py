@@ -241,10 +241,10 @@ def test_labels_with_few_rows_say_how_many_are_needed():
     ("risk", "error", "message"),
     [
         ({}, ValueError, "risk must name at least one label"),
-        ({"zebra": 0.3}, ValueError, "label must be one of 'c0', 'c1', 'c2', got 'zebra'"),
+        ({"zebra": 0.3}, ValueError, "risk must name known labels, 'c0', 'c1', 'c2', got 'zebra'"),
         ({"c0": 2}, ValueError, r"risk\['c0'\] must be in \(0, 1\), got 2"),
         ({"c0": None}, TypeError, r"risk\['c0'\] must be a number"),
-        ({("c0",): 0.3}, ValueError, "label must be one of"),
+        ({("c0",): 0.3}, ValueError, "risk must name known labels"),
         (0, ValueError, r"risk must be in \(0, 1\), got 0"),
         (1, ValueError, r"risk must be in \(0, 1\), got 1"),
         (float("nan"), ValueError, r"risk must be in \(0, 1\), got nan"),
@@ -424,3 +424,11 @@ def test_few_known_rows_cannot_show_a_small_level():
     model.choose_novelty(rows(99, 3).X)
     far = np.full((1, 4), 0.0)
     assert model.predict(np.vstack([rows(3).X, far]), novel=0.01).shape == (4,)
+
+
+def test_none_is_no_label_of_a_risk_and_labels_must_be_known():
+    own, model = records("SureClassifier", 200, seed=4), fitted("SureClassifier")
+    with pytest.raises(ValueError, match=r"risk must have labels as keys, got None"):
+        model.choose_abstention(own.X, own.y, risk={None: 0.5, "a": 0.5})
+    with pytest.raises(ValueError, match=r"risk must name known labels, .*, got 'zz'"):
+        model.choose_abstention(own.X, own.y, risk={"zz": 0.5})

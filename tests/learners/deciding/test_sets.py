@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import binom
 
 from kept_back import (
@@ -386,3 +387,17 @@ def test_a_row_without_features_is_new():
     empty, known = clf.novelty(["", "a great film"])
     assert empty == 0.0 > known
     assert clf.predict(["", "a great film"], novel=0.01).tolist() == [None, "good"]
+
+
+def test_novelty_of_a_row_does_not_depend_on_its_container():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3)).round()
+    y = (X[:, 0] + random.normal(size=300) > 0).astype(int)
+    X[0] = 0.0
+    csr = sparse.csr_matrix(X)
+    csr.data[::7] = 0.0  # stored zeros
+    X = csr.toarray()
+    for model in (SureClassifier(random_state=0), SureClassifier(scale=False, random_state=0)):
+        for learnt in (X, csr):
+            model.fit(learnt, y)
+            np.testing.assert_array_equal(model.novelty(X), model.novelty(csr))

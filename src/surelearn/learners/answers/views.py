@@ -99,7 +99,9 @@ class RowView(View):
         means, variance = self._margin
         means = np.abs(means) if self._two_sided else means
         largest = means[np.arange(self.n), _core.first_largest_of(means)]
-        if hasattr(self._rows, "are_empty"):  # the model has met nothing of them but the intercept
+        scale = getattr(self._asked.model, "scale", None)
+        if hasattr(self._rows, "are_empty") and (scale is None or not scale.centred):
+            # The model has met nothing of these rows but the intercept.
             variance = np.where(self._rows.are_empty(), 0.0, variance)
         return novelty_of(largest, variance, score)
 
@@ -317,7 +319,7 @@ class GroupView(View):
     bounds : ndarray of int
     """
 
-    unit, records = "group", "groups"
+    unit, records, options = "group", "groups", "candidates"
     names = ("probability", "margin")
 
     def __init__(self, leads: Any, p: Any, bounds: Places) -> None:

@@ -112,7 +112,8 @@ def choose_abstention(
     Raises
     ------
     ValueError
-        If there are too few records to show the risk, or if no threshold is certified.
+        If there are too few records to show the risk, or if no threshold is certified. An earlier
+        promise then stays.
 
     References
     ----------
@@ -154,7 +155,11 @@ def choose_abstention(
     if None not in risks:
         labels, classes = view.labels(answers), self.classes_.tolist()
         for label in risks:
-            _check.place_of(label, classes)
+            if label not in classes:
+                raise ValueError(
+                    f"risk must name known labels, {_check.listing(classes[:6])}"
+                    f"{', ...' if len(classes) > 6 else ''}, got {label!r}."
+                )
     rules = {}
     for label, wanted in risks.items():
         own = left if label is None else left & (labels == label)
@@ -173,10 +178,12 @@ def risks_by_label(risk: Any) -> dict[Any, float]:
     """Checked risks by label; None stands for all labels."""
     if isinstance(risk, Mapping) and not risk:
         raise ValueError("risk must name at least one label, got {}.")
+    if isinstance(risk, Mapping) and None in risk:
+        raise ValueError("risk must have labels as keys, got None.")
     given = risk if isinstance(risk, Mapping) else {None: risk}
     return {
         label: _check.number(
-            "risk" if label is None else f"risk[{label!r}]", x, "(0, 1)", low=0.0, high=1.0
+            "risk" if label is None else f"risk[{label!r}]", x, "(0, 1)", low=1e-9, high=1.0
         )
         for label, x in given.items()
     }
@@ -288,13 +295,14 @@ def _check_rule(rule: Abstention, cost: Array | None, novel: float | None) -> No
     """Refuse to decide by another rule than the one that was certified."""
     if novel is not None and novel != rule.novel:
         raise ValueError(
-            f"novel must be {rule.novel}, as the risk was certified, got {novel!r}. Pass it to "
-            "choose_abstention, or leave it out."
+            f"novel must be {rule.novel}, as the risk was certified, got {novel!r}. Leave it out, or "
+            "pass it to choose_abstention (on the command line: train --risk --novel)."
         )
     if cost is not None and (rule.cost is None or not np.array_equal(cost, rule.cost)):
         raise ValueError(
-            "cost must be that of choose_abstention where abstain=True, got another one: the risk "
-            "was certified for other answers. Pass it to choose_abstention."
+            "cost must be that of choose_abstention where a risk is promised, got another one: the "
+            "risk was certified for other answers. Leave one of them out, or pass the cost to "
+            "choose_abstention."
         )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from surelearn import _check, rules
-from surelearn.decide import fewest_rows, too_few
-from surelearn.learners.checks import n_rows, random_numbers
+from surelearn.decide import Novelty, fewest_rows, fewest_to_split, too_few
+from surelearn.learners.checks import n_rows, random_numbers, subscriptable
 from surelearn.learners.deciding.abstention import (
     NotCertified,
     choose_abstention,
@@ -72,6 +72,8 @@ class Wanted(NamedTuple):
             )
         binary = estimator.task.unit not in _WITH_PARTS
         least = fewest_rows(min(risks.values()), delta / len(risks), binary=binary)
+        if novel is not None:  # by the records that choose thresholds
+            least = max(least, fewest_to_split(Novelty.fewest(novel), f"novel={novel:g}"))
         return cls(risk, delta, novel, least)
 
     def parts(self, estimator: Estimator[Any], numbers: Places) -> tuple[Places, Places]:
@@ -157,6 +159,7 @@ def fit_certified(
     They are used for nothing else, so they are never learnt.
     """
     wanted, given = Wanted.of(self, risk, delta, novel), records or {}
+    X, y = subscriptable(X), subscriptable(y)
     n = _n_records(self, X, y, **given)
     weight = _check.sample_weight(sample_weight, n, unit=self.task.unit)
     kept, rest = wanted.parts(self, np.arange(n) if weight is None else np.flatnonzero(weight))

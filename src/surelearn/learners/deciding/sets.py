@@ -49,7 +49,7 @@ def choose_sets(
         The coverage at which scores are compared.
     score : {"auto", "least-ambiguous", "adaptive", "regularised"}, default "auto"
         What makes a label conform; see `decide.nonconformity`. ``"auto"`` uses the one with the
-        smallest sets on a quarter of the records, which then count for nothing else.
+        smallest sets on a fifth of the records, which then count for nothing else.
     **records
         `group` or `qid` for rankers.
 
@@ -112,8 +112,8 @@ def predict_set(
         The coverage then holds with probability ``1 - delta`` over kept-back records, and not only
         on average.
     by_class : bool, default False
-        Whether the coverage holds for the records of each class. A class with too few kept-back
-        records is in all sets: 95 % needs 19 of them.
+        Whether the coverage holds for the records of each class, one class at a time. A class with
+        too few kept-back records is in all sets: 95 % needs 19 of them.
     **records
         `group` or `qid` for rankers.
 
@@ -168,8 +168,8 @@ def sets_of(
             unknown = float(np.mean(np.isinf(evidence.values)))
             raise ValueError(
                 f"coverage={coverage:g} must be within reach, got {unknown:.3g} of the right "
-                "labels of kept-back records that the model does not know. Use a smaller coverage, "
-                "or train with all labels."
+                f"{view.options} of kept-back {view.records} that no set can hold. Use a smaller "
+                "coverage."
             )
     return view.sets(evidence.score, limit)
 
@@ -224,7 +224,7 @@ def novelty(self: Estimator[Any], X: Any, *, p_value: bool = False, **records: A
     X
     p_value : bool, default False
         Whether to return the p-value instead: the share of known records that look as new, by those
-        of `choose_novelty`. It is at most p for a share p of known records, on average.
+        of `choose_novelty`. It is at most p for at most a share p of known ones, on average.
 
     Returns
     -------

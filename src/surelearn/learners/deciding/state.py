@@ -130,7 +130,11 @@ def coverage_(self: Estimator[Any]) -> Any:
 
 
 def risk_bound_(self: Estimator[Any]) -> Any:
-    """The upper bound of the risk among answered records, by label if so asked."""
+    """The upper bound of the risk at the threshold that was chosen, by label if so asked.
+
+    It describes the certifying records, which have chosen the threshold as well; what is promised
+    is the risk that was asked for.
+    """
     return _told(self, "risk_bound_", "bound")
 
 

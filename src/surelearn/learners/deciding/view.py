@@ -30,6 +30,8 @@ class View(ABC):
     #: What a record is called, and what refusals call some of them.
     unit: ClassVar[str] = "row"
     records: ClassVar[str] = "rows"
+    #: What a set holds.
+    options: ClassVar[str] = "labels"
     #: Scores of sureness, the default first.
     names: ClassVar[tuple[str, ...]] = ("probability",)
     #: Whether an answer loses 0 or 1, and a set all or nothing; else they lose shares.
