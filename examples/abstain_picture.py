@@ -76,12 +76,11 @@ def draw_curve(ax: Axes, shown: Shown) -> None:
     ax.axvspan(certified, 100, color=LIGHT, zorder=0)
     ax.plot([0, 100], [risk, risk], color=RED, linewidth=1.6, linestyle=(0, (5, 3)), zorder=2)
     ax.plot(x, y, color=BLUE, linewidth=2.4, zorder=3)
-    bound = 100 * point.bound
     dot: dict[str, Any] = {"marker": "D", "markersize": 11, "markeredgecolor": "white"}
-    ax.plot([certified], [bound], color=BLUE, zorder=5, **dot)
+    ax.plot([certified], [risk], color=BLUE, zorder=5, **dot)
     ax.annotate(
-        f"certified: {certified:.0f} % answered,\nat most {bound:.1f} % of that wrong",
-        (certified, bound), (certified - 4, risk + 0.17 * top), ha="right", fontsize=11.5,
+        f"certified: {certified:.0f} % answered,\nat most {risk:.0f} % of that wrong",
+        (certified, risk), (certified - 4, risk + 0.17 * top), ha="right", fontsize=11.5,
         color="black", arrowprops={"arrowstyle": "-", "color": GREY, "shrinkB": 7},
     )  # fmt: skip
     ax.text(2, risk + 0.015 * top, f"asked for: risk={RISK:g}", color=RED, fontsize=11.5)
