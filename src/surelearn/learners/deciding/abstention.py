@@ -295,8 +295,8 @@ def _check_rule(rule: Abstention, cost: Array | None, novel: float | None) -> No
     """Refuse to decide by another rule than the one that was certified."""
     if novel is not None and novel != rule.novel:
         raise ValueError(
-            f"novel must be {rule.novel}, as the risk was certified, got {novel!r}. Leave it out, or "
-            "pass it to choose_abstention (on the command line: train --risk --novel)."
+            f"novel must be {rule.novel}, as the risk was certified, got {novel!r}. Leave it out, "
+            "or pass it to choose_abstention (on the command line: train --risk --novel)."
         )
     if cost is not None and (rule.cost is None or not np.array_equal(cost, rule.cost)):
         raise ValueError(
